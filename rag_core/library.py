@@ -59,9 +59,9 @@ class Library:
     none; lists (`chunks`, `pages`, `messages`) are then empty.
 
     What is done less often stands with its service: `sources` that are followed, the `catalogue` of titles and tags,
-    `chunk_edits`, `clusters`, `recognition` of text, the `history` of conversations, `table_plans` over whole tables,
-    `table_views` of their rows and of how they are read, `language_models`, `preferences`, `maintenance`, `evaluation`,
-    `insights`, `access` of other programs, and `jobs` for work that takes long.
+    `chunk_edits`, `page_places` of text, `clusters`, `recognition`, the `history` of conversations, `table_plans` over
+    whole tables, `table_views` of their rows and of how they are read, `language_models`, `preferences`, `maintenance`,
+    `evaluation`, `insights`, `access` of other programs, and `jobs` for work that takes long.
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
@@ -85,6 +85,7 @@ class Library:
         from rag_core.services.history import History
         from rag_core.services.language_models import LanguageModels
         from rag_core.services.maintenance import Maintenance
+        from rag_core.services.page_places import PagePlaces
         from rag_core.services.preferences import Preferences
         from rag_core.services.questions import QuestionService
         from rag_core.services.recognition import Recognising
@@ -101,6 +102,7 @@ class Library:
         kept_up = partial(partial, keep_up, self)
         self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))
         self.history = History(storage)
+        self.page_places = PagePlaces(storage, reader)
         self.table_plans = TablePlans(storage, self.preferences, asking)
         self.table_views = TableViews(storage, asking)
         self.language_models = LanguageModels(self.preferences, asking.loaded, asking.unload)

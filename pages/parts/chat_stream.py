@@ -11,7 +11,6 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import chat_widget, conversations, formatting, next_steps, passage, resources, searched, table_plan
-from pages.parts.components import component
 from pages.parts.refreshing import fragment
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import Answer, Document, Message, Trace
@@ -57,13 +56,12 @@ def open_passage(library: Library, conversation: str | None) -> None:
     """The passage that was clicked, beside the conversation."""
     chosen = st.session_state.get("chat_passage")
     answer = _answer(library, conversation, chosen["message"]) if chosen else None
-    found = _opened(library, answer, chosen) if chosen and answer else None
-    if found is None:
+    data = _opened(library, answer, chosen) if chosen and answer else None
+    if data is None:
         st.session_state.pop("chat_passage", None)
         return
-    home, data = found
     with st.container(key="chat_passage"):
-        component("passage")(key="chat_page_view", data=data, height="stretch", on_act_change=partial(_turn, home))
+        passage.draw("chat_page_view", data, on_close=_close, on_cite=_step)
 
 
 def ask(question: str, replaces: str | None = None) -> None:
@@ -155,7 +153,7 @@ def _key(conversation: str, index: int) -> str:
 def _opener(key: str, message_id: str) -> Callable[[], None]:
     def open_number() -> None:
         number = st.session_state[key]["open"]
-        st.session_state["chat_passage"] = {"message": message_id, "number": number, "page": None}
+        st.session_state["chat_passage"] = {"message": message_id, "number": number}
         st.session_state["chat_whole_page"] = True  # a click inside a fragment redraws that fragment alone
 
     return open_number
@@ -203,7 +201,7 @@ def _table_actor(key: str, conversation: str, message: Message) -> Callable[[], 
         """Open a row in its sheet, leave a condition out, or have a dialog opened for the rest."""
         clicked, table = st.session_state[key]["table"], message.answer.table if message.answer else None
         if clicked["act"] == "row":
-            row = {"message": message.id, "number": None, "row": clicked["at"], "page": None}
+            row = {"message": message.id, "number": None, "row": clicked["at"]}
             st.session_state["chat_passage"] = row
         elif clicked["act"] == "remove" and table is not None and clicked["at"] < len(table.plan.conditions):
             _ask_table(conversation, table_plan.without(message, table, clicked["at"]))
@@ -240,26 +238,23 @@ def _told(failure: str) -> Iterator[None]:
         st.toast(f"{failure}: {formatting.plain(str(error))}", icon=":material/error:")
 
 
-def _turn(home: int) -> None:
-    """Close the passage, or turn a page."""
-    act = st.session_state["chat_page_view"]["act"]
-    chosen = st.session_state.get("chat_passage")
-    if chosen is None:
-        return
-    if act == "close":
-        del st.session_state["chat_passage"]
-    else:
-        page = chosen["page"] or home
-        chosen["page"] = {"next": page + 1, "previous": max(page - 1, 1)}.get(act)
+def _close() -> None:
+    st.session_state.pop("chat_passage", None)
 
 
-def _opened(library: Library, answer: Answer, chosen: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
-    """The page of what was clicked, and what is drawn; None where the answer has it no more."""
+def _step() -> None:
+    """Open another citation of the same answer."""
+    if chosen := st.session_state.get("chat_passage"):
+        chosen["number"] = int(st.session_state["chat_page_view"]["cite"])
+
+
+def _opened(library: Library, answer: Answer, chosen: dict[str, Any]) -> dict[str, Any] | None:
+    """What was clicked, as the viewer takes it; None where the answer has it no more."""
     table, row = answer.table, chosen.get("row")
     if table is not None and row is not None and row < len(table.rows):
-        return table.rows[row].page, passage.of_row(library, table, row, chosen["page"])
+        return passage.of_row(library, table, row)
     citation = next((one for one in answer.citations if one.number == chosen["number"]), None)
-    return None if citation is None else (citation.page, passage.cited(library, citation, chosen["page"]))
+    return passage.cited(library, citation, [one.number for one in answer.citations]) if citation else None
 
 
 def _answer(library: Library, conversation: str | None, message_id: str) -> Answer | None:

@@ -22,8 +22,11 @@ FOLDER = Path(__file__).parent / "components"
 def component(name: str) -> ComponentRenderer:
     """The component of this name, registered on first use."""
     return st.components.v2.component(
-        f"lectern_{name}",
-        html=f'<div class="{name}"></div>',
-        css=(FOLDER / "common.css").read_text("utf-8") + (FOLDER / f"{name}.css").read_text("utf-8"),
-        js=(FOLDER / "common.js").read_text("utf-8") + (FOLDER / f"{name}.js").read_text("utf-8"),
+        f"lectern_{name}", html=f'<div class="{name}"></div>', css=_source(name, "css"), js=_source(name, "js")
     )
+
+
+def _source(name: str, ending: str) -> str:
+    """What all components share, the parts of this one (`passage_find.js`), and the component itself."""
+    files = [FOLDER / f"common.{ending}", *sorted(FOLDER.glob(f"{name}_*.{ending}")), FOLDER / f"{name}.{ending}"]
+    return "".join(file.read_text("utf-8") for file in files)

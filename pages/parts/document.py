@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import chunk_list, formatting, naming, passage, reading, recognising, sheet
-from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
 from rag_core.errors import LecternError
@@ -104,9 +103,9 @@ def _page_of(document: Document) -> int:
 
 
 def _sheet(library: Library, document: Document, page: int) -> None:
-    data = passage.sheet(library, document.id, page, _marked(library, document, page))
+    data = passage.sheet(library, document.id, page, _marked(library, document, page)) | {"follows": True}
     with st.container(key="upload_sheet"):
-        component("passage")(key="upload_page", data=data, height="stretch", on_act_change=_turn)
+        passage.draw("upload_page", data, on_page=_turn)
 
 
 def _marked(library: Library, document: Document, page: int) -> tuple[int, int] | None:
@@ -120,8 +119,8 @@ def _marked(library: Library, document: Document, page: int) -> tuple[int, int] 
 
 
 def _turn() -> None:
-    step = {"next": 1, "previous": -1}.get(st.session_state["upload_page"]["act"], 0)
-    LibraryState.write(p=str(max(LibraryState.parse().page + step, 1)))
+    """What stands beside the page is of the page that is looked at."""
+    LibraryState.write(p=str(int(st.session_state["upload_page"]["page"])))
 
 
 def _close() -> None:

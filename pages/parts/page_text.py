@@ -13,6 +13,9 @@ from rag_core.text.invisible import visible
 from rag_core.text.tables import lines_of
 
 Span = tuple[int, int]
+Mark = tuple[int, int, str]
+"""A span of the page and what it is: "cited", "near" for what stands around that, "hit" of a search, "now" of all."""
+_KINDS = ("now", "hit", "cited", "near")  # what is shown where they overlap, the first first
 _TAGS = 0xE0000
 # How many characters lines have that end where there is no more room.
 _NARROWEST, _WIDEST = 56, 132
@@ -20,22 +23,24 @@ _KEPT_ENDS = ("-", ":", ";", "{", "}", "(", ")", "[", "]", "=", "\\")  # of word
 _NO_WIDTH = "\u200b"  # which components leave out
 
 
-def blocks(page: Page, sections: Sequence[Section], marked: Span | None, is_code: bool = False) -> list[dict[str, Any]]:
+def blocks(
+    page: Page, sections: Sequence[Section], marks: Sequence[Mark] = (), is_code: bool = False
+) -> list[dict[str, Any]]:
     """A page block by block, of source code all in one. A table's head that is said again is shown where it is marked
     alone."""
     found = [TextBlock("fixed", 0, len(page.text))] if is_code else list(blocks_of(page, sections))
     page = replace(page, text=_unwrapped(page.text, found))
-    return [{"level": block.level, "kind": block.kind, **_content(page, block, marked)} for block in found]
+    return [{"level": block.level, "kind": block.kind, **_content(page, block, marks)} for block in found]
 
 
-def parts(page: Page, start: int, end: int, marked: Span | None = None) -> Iterator[tuple[str, str, bool]]:
-    """A span's parts, each with why it is hidden, if it is, and whether it is marked."""
-    spans = [*((one.start, one.end) for one in page.hidden), *([marked] if marked else [])]
+def parts(page: Page, start: int, end: int, marks: Sequence[Mark] = ()) -> Iterator[tuple[str, str, str]]:
+    """A span's parts, each with why it is hidden, if it is, and the kind of its mark, if it has one."""
+    spans = [*((one.start, one.end) for one in page.hidden), *((mark[0], mark[1]) for mark in marks)]
     edges = sorted({start, end, *(edge for span in spans for edge in span if start < edge < end)})
     for first, last in pairwise(edges):
         why = next((one.why for one in page.hidden if one.start <= first < one.end), "")
         text = page.text[first:last]
-        yield shown(text) if why else text, why, _touches((first, last), marked)
+        yield shown(text) if why else text, why, _kind((first, last), marks)
 
 
 def shown(hidden: str) -> str:
@@ -62,25 +67,32 @@ def _unwrapped(text: str, blocks: Sequence[TextBlock]) -> str:
     return "".join(shown)
 
 
-def _content(page: Page, block: TextBlock, marked: Span | None) -> dict[str, Any]:
-    # What begins in a heading's marks, as the outline's spans do, is the whole of it.
-    if block.kind == "heading" and marked and marked[0] < block.start < marked[1]:
-        marked = (marked[0], max(marked[1], block.end))
+def _content(page: Page, block: TextBlock, marks: Sequence[Mark]) -> dict[str, Any]:
+    if block.kind == "heading":
+        marks = [_whole(mark, block) for mark in marks]
     if block.kind != "table":
-        return {"parts": list(parts(page, block.start, block.end, marked))}
+        return {"parts": list(parts(page, block.start, block.end, marks))}
     columns = max(len(row.cells) for row in block.rows)
-    rows = (row for row in block.rows if not row.again or any(_touches(cell, marked) for cell in row.cells))
-    return {"rows": [{"head": row.is_head, "cells": list(_cells(page, row, columns, marked))} for row in rows]}
+    rows = (row for row in block.rows if not row.again or any(_kind(cell, marks) for cell in row.cells))
+    return {"rows": [{"head": row.is_head, "cells": list(_cells(page, row, columns, marks))} for row in rows]}
 
 
-def _cells(page: Page, row: Row, columns: int, marked: Span | None) -> Iterator[dict[str, Any]]:
+def _whole(mark: Mark, heading: TextBlock) -> Mark:
+    """What begins in a heading's marks, as the outline's spans do, is the whole of it."""
+    start, end, kind = mark
+    return (start, max(end, heading.end), kind) if start < heading.start < end else mark
+
+
+def _cells(page: Page, row: Row, columns: int, marks: Sequence[Mark]) -> Iterator[dict[str, Any]]:
     """The cells with the columns that each reaches over: a group's name over all, equal heads over their own."""
     for _, group in groupby(row.cells, key=lambda cell: page.text[slice(*cell)] if row.is_head else cell):
         cells = list(group)
-        cell = next((one for one in cells if _touches(one, marked)), cells[0])
+        cell = next((one for one in cells if _kind(one, marks)), cells[0])
         span = columns if len(row.cells) == 1 else len(cells)
-        yield {"span": span, "parts": list(parts(page, *cell, marked))}
+        yield {"span": span, "parts": list(parts(page, *cell, marks))}
 
 
-def _touches(span: Span, marked: Span | None) -> bool:
-    return marked is not None and max(span[0], marked[0]) < min(span[1], marked[1])
+def _kind(span: Span, marks: Sequence[Mark]) -> str:
+    """The kind of what marks some of a span, "" where nothing does."""
+    kinds = {kind for start, end, kind in marks if max(span[0], start) < min(span[1], end)}
+    return next((kind for kind in _KINDS if kind in kinds), "")

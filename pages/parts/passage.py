@@ -1,22 +1,20 @@
-"""A page with the passage marked: the picture of a PDF page, or the text of a text document."""
+"""A document opened at a place: what the viewer is told of it, which asks for the pages themselves (see `viewer`)."""
 
 from __future__ import annotations
 
-import base64
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
-from pages.parts import formatting, page_text
-from rag_core.domain import Citation, Document, Page, PageImage, ScoreKind, TableAnswer
+from pages.parts import formatting
+from pages.parts.components import component
+from rag_core.domain import Citation, Document, Page, ScoreKind, TableAnswer
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, warning_of
-from rag_core.text.pages import printed
 
 if TYPE_CHECKING:
     from rag_core.library import Library
 
-WIDTH_PX = 1400
+Span = tuple[int, int]
 SCORES: dict[ScoreKind, str] = {
     "cosine": "cosine similarity between question and chunk, at most 1",
     "bm25": "BM25 score: how well the words match",
@@ -25,72 +23,77 @@ SCORES: dict[ScoreKind, str] = {
 }
 
 
-def sheet(library: Library, document_id: str, page: int, span: tuple[int, int] | None) -> dict[str, Any]:
-    """One page as the component takes it: picture with boxes, or blocks of text, or what went wrong."""
+def draw(
+    key: str,
+    data: dict[str, Any],
+    *,
+    on_close: Callable[[], None] | None = None,
+    on_page: Callable[[], None] | None = None,
+    on_cite: Callable[[], None] | None = None,
+) -> None:
+    """Mount the viewer. `on_page` hears which page is looked at, `on_cite` which citation is stepped to."""
+    component("passage")(
+        key=key, data=data, height="stretch", on_close_change=on_close or _nothing, on_page_change=on_page or _nothing,
+        on_cite_change=on_cite or _nothing,
+    )  # fmt: skip
+
+
+def _nothing() -> None:
+    """Not every panel can be closed, or has citations to step through."""
+
+
+def sheet(library: Library, document_id: str, page: int, span: Span | None, near: Span | None = None) -> dict[str, Any]:
+    """A document as the viewer takes it, opened at a page with a span marked and lightly what stands around it; or what
+    went wrong."""
     try:
         document = library.document(document_id)
+        shown = library.page(document_id, page)
     except KeyError:
         gone = {"message": "This document is no longer in the library.", "help": "What was cited is below."}
-        return _frame(None, page) | {"problem": gone}
+        return _frame(document_id, None, page) | {"problem": gone}
     except LecternError as error:
-        return _frame(None, page) | {"problem": {"message": str(error), "help": error.help}}
-    return _frame(document, page) | _content(library, document, page, span)
+        return _frame(document_id, None, page) | {"problem": {"message": str(error), "help": error.help}}
+    return _frame(document_id, document, page) | {"facts": recognised_words(shown), "cited": span, "near": near}
 
 
-def _content(library: Library, document: Document, page: int, span: tuple[int, int] | None) -> dict[str, Any]:
-    """What stands on the page, or why it cannot be shown."""
-    try:
-        text = library.page(document.id, page)
-        place = {"page": _page_words(text.label, page, document.page_count), "facts": recognised_words(text)}
-        if not document.has_page_images:
-            return place | {"blocks": page_text.blocks(text, document.sections, span, document.is_code)}
-        picture = _picture(library, document.id, page, span, text.recogniser)
-    except KeyError:
-        return {"problem": {"message": f"There is no page {page}.", "help": ""}}
-    except LecternError as error:
-        return {"problem": {"message": str(error), "help": error.help}}
-    return place | {
-        "picture": {
-            "png": base64.b64encode(picture.png).decode("ascii"),
-            "width": picture.width_px,
-            "height": picture.height_px,
-            "boxes": [(box.left, box.top, box.right, box.bottom) for box in picture.boxes],
-        }
-    }
-
-
-def cited(library: Library, citation: Citation, page: int | None) -> dict[str, Any]:
-    """The page of a citation with its passage marked, or another page of the same document."""
-    data = _opened(library, citation.document_id, (citation.page, citation.start, citation.end), page)
-    facts = [{"words": score_words(citation), "detail": SCORES[citation.score_kind]}, *data["facts"]]
+def cited(library: Library, citation: Citation, numbers: Sequence[int] = ()) -> dict[str, Any]:
+    """The document of a citation opened at its passage; `numbers` are those of all of the answer, in their order."""
+    span = (citation.start, citation.end)
+    data = _opened(library, citation.document_id, citation.page, span, _chunk_of(library, citation))
     if citation.section:
-        facts.insert(0, {"words": formatting.shorten(citation.section, 40), "detail": citation.section})
+        data["facts"].insert(0, {"words": formatting.shorten(citation.section, 40), "detail": citation.section})
     return data | {
         "title": data["title"] or citation.title,
         "number": citation.number,
-        "facts": facts,
+        "numbers": list(numbers),
         "quote": citation.text,
-        "warning": "" if data["away"] else _warning(citation),
+        "score": f"{score_words(citation)}: {SCORES[citation.score_kind]}",
+        "warning": warning_of(citation).replace(INSTRUCTS, f"{INSTRUCTS} To Lectern it is text like any other."),
     }
 
 
-def of_row(library: Library, table: TableAnswer, place: int, page: int | None) -> dict[str, Any]:
-    """The sheet of one of a table's rows with it marked, or another page of the same document."""
+def of_row(library: Library, table: TableAnswer, place: int) -> dict[str, Any]:
+    """The sheet of one of a table's rows with it marked."""
     row = table.rows[place]
-    data = _opened(library, table.plan.document_id, (row.page, row.start, row.end), page)
+    data = _opened(library, table.plan.document_id, row.page, (row.start, row.end))
     return data | {"title": data["title"] or table.title, "quote": " · ".join(filter(None, row.cells))}
 
 
-def _opened(library: Library, document_id: str, place: tuple[int, int, int], page: int | None) -> dict[str, Any]:
-    """The page of a place with that marked, its number, start and end, or another page."""
-    home, start, end = place
-    away = page is not None and page != home
-    data = sheet(library, document_id, page or home, None if away else (start, end))
-    return data | {"closable": True, "away": away, "quote_open": bool(data["problem"])}
+def _opened(library: Library, document_id: str, page: int, span: Span, near: Span | None = None) -> dict[str, Any]:
+    """The panel that a click opened."""
+    data = sheet(library, document_id, page, span, near)
+    return data | {"closable": True, "quote_open": bool(data["problem"])}
 
 
-def _warning(citation: Citation) -> str:
-    return warning_of(citation).replace(INSTRUCTS, f"{INSTRUCTS} To Lectern it is text like any other.")
+def _chunk_of(library: Library, citation: Citation) -> Span | None:
+    """The span of the chunk that a citation is of, on the same page."""
+    document_id, _, index = citation.chunk_id.rpartition(":")
+    try:
+        found = library.chunks(document_id, first=int(index), limit=1) if index.isdecimal() else []
+    except LecternError:  # the mark alone is enough
+        return None
+    span = next(((chunk.start, chunk.end) for chunk in found if chunk.page == citation.page), None)
+    return span if span and span[0] <= citation.start and citation.end <= span[1] else None
 
 
 def recognised_words(page: Page) -> list[dict[str, str]]:
@@ -106,35 +109,23 @@ def score_words(citation: Citation) -> str:
     return f"{citation.score_kind} {citation.score:.2f}"
 
 
-def _frame(document: Document | None, page: int) -> dict[str, Any]:
-    pages = document.page_count if document else 0
+def _frame(document_id: str, document: Document | None, page: int) -> dict[str, Any]:
     return {
+        "document": document_id,
         "title": document.title if document else "",
         "address": document.address if document else "",
-        "page": _page_words("", page, pages),
-        "has_previous": page > 1 and document is not None,
-        "has_next": page < pages,
-        "picture": None,
-        "blocks": [],
+        "drawn": document.has_page_images if document else False,
+        "page": page,
+        "cited": None,
+        "near": None,
         "problem": None,
         "number": None,
+        "numbers": [],
         "closable": False,
-        "away": False,
+        "follows": False,
         "facts": [],
         "quote": "",
+        "score": "",
         "warning": "",
         "quote_open": False,
     }
-
-
-def _page_words(label: str, page: int, pages: int) -> str:
-    return f"Page {page} of {pages}{printed(page, label)}" if pages else f"Page {page}"
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _picture(
-    _library: Library, document_id: str, page: int, span: tuple[int, int] | None, recogniser: str
-) -> PageImage:
-    """Kept for a while, since one passage is drawn anew with every step on the page. Bytes never change under an id,
-    and which way up a page stands only once text recognition has read it."""
-    return _library.page_image(document_id, page, span=span, width_px=WIDTH_PX)

@@ -22,6 +22,8 @@ from rag_core.api.sockets import Socket
 _NEVER = ("metrics", "agent")
 # What a page needs to show that one must sign in.
 _OPEN = ("health", "host-config", "stream")
+# Files of a session, and what of documents the viewer asks for.
+_PRIVATE = ("media", "component", "viewer")
 _UPLOAD_BYTES = 2**31
 _SOCKET_BYTES = 2**20
 
@@ -42,7 +44,7 @@ class Visitors:
             raise Refused(404, "Lectern does not offer this.")
         connection, sign_in, stranger = HTTPConnection(scope), self._doors.sign_in, False
         cookies = connection.cookies
-        is_private = room in ("media", "component") or (room == "_stcore" and part not in _OPEN)
+        is_private = room in _PRIVATE or (room == "_stcore" and part not in _OPEN)
         if sign_in is not None and (is_private or scope["type"] == "websocket"):
             who = await to_thread.run_sync(sign_in.who, cookies)
             stranger = not who
@@ -106,6 +108,6 @@ def _room(path: str) -> tuple[str, str]:
     """What part of the face's server a path leads to, below whatever base it has: `_stcore` and which of its parts."""
     parts = path.strip("/").split("/")
     for place, part in enumerate(parts):
-        if part in ("static", "_stcore", "media", "component"):
+        if part in ("static", "_stcore", "media", "component", "viewer"):
             return part, parts[place + 1] if place + 1 < len(parts) else ""
     return "", ""

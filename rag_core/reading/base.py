@@ -8,12 +8,12 @@ in `detect`. CONTRIBUTING.md goes through it step by step.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from rag_core.domain import Page, PageImage
+from rag_core.domain import Box, Page, PageImage
 from rag_core.errors import UnsupportedDocument
 
 PDF = "application/pdf"
@@ -117,6 +117,10 @@ class OpenDocument(ABC):
         Raises UnsupportedDocument for formats without a fixed layout.
         """
         raise UnsupportedDocument("Pictures of pages exist for PDF documents alone.", help="Read the text instead.")
+
+    def page_boxes(self, number: int, spans: Sequence[tuple[int, int]], text: str | None) -> list[tuple[Box, ...]]:
+        """Where spans of a page's text stand on its picture, the boxes of each; none where nothing is known of it."""
+        return [() for _ in spans]
 
     def close(self) -> None:
         """Free what the document holds."""

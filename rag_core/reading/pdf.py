@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from rag_core.reading.pdf_rules import page_rules
 from rag_core.reading.pdf_tables import in_grids
 from rag_core.reading.pdf_text import Geometry, clean, line_face, page_lines, page_text, span_box, span_boxes
 from rag_core.reading.png import encode_rgb
+from rag_core.reading.text import lowered
 
 MAX_PICTURE_PIXELS = 16_000_000
 MIN_PICTURE_WIDTH, MAX_PICTURE_WIDTH = 16, 4_000
@@ -76,22 +77,37 @@ class PdfDocument(OpenDocument):
 
     def page_image(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
         """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
-        if not 1 <= number <= self.page_count:
-            raise UnreadableDocument(f"The document has no page {number}.", help="Choose another page.")
-        try:
-            with self._page(number) as page:
-                png, width, height = _draw(page, width_px)
-                boxes: tuple[Box, ...] = ()
-                if span:
-                    with _textpage(page) as textpage:
-                        boxes = _marks(textpage, self._reading(page, textpage), span, text, Geometry.of(page))
-        except pypdfium2.PdfiumError as error:
-            raise UnreadableDocument(f"Page {number} cannot be drawn ({_reason(error)}).") from error
+        with self._drawable(number) as page:
+            png, width, height = _draw(page, width_px)
+            (boxes,) = self._boxes(page, [span], text) if span else ((),)
         return PageImage(png, width, height, boxes)
+
+    def page_boxes(self, number: int, spans: Sequence[tuple[int, int]], text: str | None) -> list[tuple[Box, ...]]:
+        """The exact boxes of each span, one for each of its lines. Raises UnreadableDocument for a damaged page."""
+        with self._drawable(number) as page:
+            return self._boxes(page, spans, text)
 
     def close(self) -> None:
         """Close the file."""
         self._pdf.close()
+
+    def _boxes(self, page: Any, spans: Sequence[tuple[int, int]], text: str | None) -> list[tuple[Box, ...]]:
+        with _textpage(page) as textpage:
+            reading, geometry = self._reading(page, textpage), Geometry.of(page)
+            if text is not None and lowered(text) == lowered(reading.text):
+                text = None  # as nearly always: no span needs to be looked for
+            return [_marks(textpage, reading, span, text, geometry) for span in spans]
+
+    @contextmanager
+    def _drawable(self, number: int) -> Iterator[Any]:
+        """A page that is there and whole. Raises UnreadableDocument."""
+        if not 1 <= number <= self.page_count:
+            raise UnreadableDocument(f"The document has no page {number}.", help="Choose another page.")
+        try:
+            with self._page(number) as page:
+                yield page
+        except pypdfium2.PdfiumError as error:
+            raise UnreadableDocument(f"Page {number} cannot be drawn ({_reason(error)}).") from error
 
     def _reading(self, page: Any, textpage: Any) -> Reading:
         text, geometry = page_text(textpage), Geometry.of(page)
@@ -191,7 +207,7 @@ def _marks(
 ) -> tuple[Box, ...]:
     """The boxes of a span of a page's text. A page whose text is not as it is read now was read by an earlier version,
     in PDFium's own order."""
-    now = found_again(span, reading.text if text is None else text, reading.text)
+    now = span if text is None else found_again(span, text, reading.text)
     if now is None:
         return span_boxes(textpage, [span], geometry)
     values = (value.box for value in reading.values if value.start < now[1] and now[0] < value.end)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rag_core.domain import Page, PageImage, ParsedDocument
+from rag_core.domain import Box, Page, PageImage, ParsedDocument
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import wire
 from rag_core.reading.assemble import assemble, require_text
@@ -28,6 +28,7 @@ DETAILS_TIMEOUT_S = 5.0
 MAX_DEADLY_PAGES = 3
 BUNDLE_PAGES = 500
 _MOST_PROCESSES = 4
+_OF_PICTURES = ("page_image", "page_boxes")
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int], None]
@@ -130,6 +131,22 @@ class Reader:
         values = {"page": page, "width_px": width_px, "span": span, "text": text, "turned": turned}
         image = self._ask_again(task, "page_image", values)["page_image"]
         return _from_json(PageImage, {**image, "png": base64.b64decode(image["png"])})
+
+    def page_boxes(
+        self,
+        path: Path,
+        media_type: str,
+        page: int,
+        spans: Sequence[tuple[int, int]],
+        *,
+        text: str | None = None,
+        password: str | None = None,
+    ) -> list[tuple[Box, ...]]:
+        """Where spans of a page's text stand on its picture, the boxes of each. `text` and what is raised are as of
+        `page_image`."""
+        task = _Task(path, media_type, password)
+        found = self._ask_again(task, "page_boxes", {"page": page, "spans": list(spans), "text": text})["page_boxes"]
+        return [tuple(Box(*edges) for edges in boxes) for boxes in found]
 
     def close(self) -> None:
         """End the processes. Requests under way end with an error."""
@@ -242,7 +259,7 @@ class Reader:
         return self._exchange(request, watch, task)
 
     def _exchange(self, request: wire.Message, watch: Watch, task: _Task | None = None) -> dict[str, Any]:
-        pool = self._drawing if request["op"] == "page_image" else self._reading
+        pool = self._drawing if request["op"] in _OF_PICTURES else self._reading
         with pool.child(request.get("path", "")) as child:
             began = time.monotonic()
             try:

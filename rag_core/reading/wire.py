@@ -1,8 +1,8 @@
 """What goes over the pipes to a reading process and back: JSON, as such a process is trusted with nothing.
 
-A request has "op" ("open", "pages", "details", "page_image", "whole"), "path", "media_type", "password" and what the op
-needs; or its op is "many" and it has "requests", whose responses come back as "answers". A response has "error", or the
-values that these functions, or `serialiser.from_json`, turn into dataclasses.
+A request has "op" ("open", "pages", "details", "page_image", "page_boxes", "whole"), "path", "media_type", "password"
+and what the op needs; or its op is "many" and it has "requests", whose responses come back as "answers". A response
+has "error", or the values that these functions, or `serialiser.from_json`, turn into dataclasses.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -59,6 +59,7 @@ class Worker:
             "pages": self._pages,
             "details": self._details,
             "page_image": self._page_image,
+            "page_boxes": self._page_boxes,
             "whole": self._whole,
         }
 
@@ -110,6 +111,11 @@ class Worker:
         image = document.page_image(request["page"], request["width_px"], place, request["text"])
         image = turned(image, request["turned"])
         return {"page_image": {**asdict(image), "png": base64.b64encode(image.png).decode("ascii")}}
+
+    def _page_boxes(self, document: OpenDocument, request: wire.Message) -> wire.Message:
+        spans = [(start, end) for start, end in request["spans"]]
+        found = document.page_boxes(request["page"], spans, request["text"])
+        return {"page_boxes": [[astuple(box) for box in boxes] for boxes in found]}
 
     def _opened(self, request: wire.Message) -> OpenDocument:
         path = Path(request["path"])

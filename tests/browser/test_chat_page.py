@@ -69,12 +69,15 @@ def test_a_citation_opens_its_page_with_the_passage_marked(open_page: Open) -> N
     assert boxes(page) >= 1
     expect(page.locator(".passage h2")).to_contain_text("Handbook of the Veyra Ferry")
     expect(page.locator(".passage .where")).to_contain_text("Page 6 of 13")
-    expect(page.locator(".passage .facts")).to_contain_text("rerank")
+    expect(page.locator(".passage .facts")).not_to_contain_text("rerank")
+    page.get_by_text("The passage as text").click()
+    expect(page.locator(".passage .quote")).to_contain_text("rerank")
     page.get_by_role("button", name="Next page").click()
     expect(page.locator(".passage .where")).to_contain_text("Page 7 of 13")
-    expect(page.locator(".passage .box")).to_have_count(0)
+    expect(page.locator(".passage .box").first).not_to_be_in_viewport()
     page.get_by_text("Back to the passage").click()
-    assert boxes(page) >= 1
+    expect(page.locator(".passage .box").first).to_be_in_viewport()
+    expect(page.get_by_text("Back to the passage")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(page.locator(".passage")).to_have_count(0)
 

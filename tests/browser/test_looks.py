@@ -39,7 +39,8 @@ CONTRAST = """() => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
     const style = getComputedStyle(element);
     const box = element.getBoundingClientRect();
-    const left_out = element.closest(":disabled, [aria-hidden=true], style, script");
+    // The words over a page's picture are not seen: the picture shows them.
+    const left_out = element.closest(":disabled, [aria-hidden=true], style, script, .words");
     const off = left_out || !box.width || style.visibility === "hidden";
     if (!own || off || parseFloat(style.fontSize) === 0) return;
     const back = behind(element), front = parse(style.color, back);

@@ -118,7 +118,14 @@ def test_a_stranger_sees_the_sign_in_and_little_else(guarded: Server) -> None:
         assert visitor.uploads() == 401
         away = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
         assert visitor.http.get("/auth/logout", headers=away).status_code == 403
-        for path in ("/media/x.png", "/component/x/y.js", "/_stcore/bidi-components/x/y.js", "/base/media/x.png"):
+        for path in (
+            "/media/x.png",
+            "/component/x/y.js",
+            "/_stcore/bidi-components/x/y.js",
+            "/base/media/x.png",
+            "/viewer/x/original",
+            "/viewer/x/pages/1/picture",
+        ):
             assert visitor.http.get(path).status_code == 401, path
         forged = httpx.Client(base_url=guarded.url, cookies={"_streamlit_user": "forged"})
         assert forged.get("/media/x.png").status_code == 401

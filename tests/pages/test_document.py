@@ -39,7 +39,7 @@ def test_lines_say_what_is_hidden_and_what_is_in_no_chunk() -> None:
     page = Page(1, f"Title\n\nText {tags} end\n7", body=(7, 18), hidden=(HiddenText(12, 14, "tag characters"),))
     title, gap, text, number = reading._lines(page, (7, 18))
     assert title["outside"] and number["outside"] and gap == {"gap": True}
-    assert text["parts"] == [("Text ", "", False), ("hi", "tag characters", False), (" end", "", False)]
+    assert text["parts"] == [("Text ", "", ""), ("hi", "tag characters", ""), (" end", "", "")]
     assert (text["on"], text["outside"]) == (True, False)
 
 

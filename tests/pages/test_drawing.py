@@ -24,11 +24,11 @@ from pages.parts import (
     samples,
 )
 from pages.parts.running_answers import RunningAnswer
-from rag_core.domain import COURTESY, HiddenText, Job, Message, Page, Progress, Section, Sentence, Trace
+from rag_core.domain import COURTESY, Chunk, HiddenText, Job, Message, Page, Progress, Section, Sentence, Trace
 from rag_core.errors import ModelUnavailable
 from rag_core.text.invisible import visible
 from tests.conftest import PROJECT
-from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
+from tests.pages.conftest import NOW, TEXT, FakeLibrary, a_document, an_answer
 
 
 def text_of(blocks: list[markdown.Block]) -> list[str]:
@@ -148,9 +148,8 @@ def test_a_passage_that_instructs_is_marked_on_its_citation(library: FakeLibrary
     suspect = replace(citation, instructs=True)
     (source,) = chat_widget.whole("Why?", an_answer(citations=(suspect,)))["sources"]
     assert "reads like an instruction" in source["warning"]
-    assert "reads like an instruction" in passage.cited(library, suspect, None)["warning"]  # type: ignore[arg-type]
-    assert not passage.cited(library, suspect, 3)["warning"]  # type: ignore[arg-type]
-    assert not passage.cited(library, citation, None)["warning"]  # type: ignore[arg-type]
+    assert "reads like an instruction" in passage.cited(library, suspect)["warning"]  # type: ignore[arg-type]
+    assert not passage.cited(library, citation)["warning"]  # type: ignore[arg-type]
 
 
 def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
@@ -242,42 +241,46 @@ def test_what_a_question_replaces_is_not_shown_while_it_is_answered() -> None:
     assert chat_stream.settled([done, next_one], refused) == [done, next_one], "nothing took its place"
 
 
-def test_a_passage_of_a_picture(library: FakeLibrary) -> None:
+def test_a_citation_opens_its_page_with_its_span_and_the_chunk_around_it(library: FakeLibrary) -> None:
     library.held = [a_document("bridges.txt", media_type="application/pdf")]
+    library.cut = [Chunk("bridges.txt", 0, 2, 0, len(TEXT), TEXT, "")]
     (citation,) = an_answer().citations
-    data = passage.cited(library, citation, None)  # type: ignore[arg-type]
-    assert library.calls == [("page_image", ("bridges.txt", 2, (0, 26)))]
-    assert data["page"] == "Page 2 of 3 (printed ii)"
-    assert [fact["words"] for fact in data["facts"]] == ["Steel", "cosine 0.71"]
-    away = passage.cited(library, citation, 3)  # type: ignore[arg-type]
-    assert (away["away"], away["has_next"], library.calls[-1][1][2]) == (True, False, None)
+    data = passage.cited(library, citation, [1, 2])  # type: ignore[arg-type]
+    assert (data["page"], data["cited"], data["near"], data["drawn"]) == (2, (0, 26), (0, len(TEXT)), True)
+    assert (data["number"], data["numbers"]) == (1, [1, 2])
+    assert [fact["words"] for fact in data["facts"]] == ["Steel"], "figures are not on the first layer"
+    assert data["score"].startswith("cosine 0.71: ")
+    library.cut = [Chunk("bridges.txt", 0, 3, 0, len(TEXT), TEXT, "")]
+    assert passage.cited(library, citation)["near"] is None, "cut otherwise since"  # type: ignore[arg-type]
 
 
-def test_a_passage_of_a_text_is_marked_in_it(library: FakeLibrary) -> None:
-    library.held = [a_document()]
-    (citation,) = an_answer().citations
-    (block,) = passage.cited(library, citation, None)["blocks"]  # type: ignore[arg-type]
-    assert block["parts"] == [("Bridges are made of steel.", "", True), (" Some are made of stone.", "", False)]
+def test_a_text_has_its_marks_the_narrower_over_the_wider() -> None:
+    marks = ((0, 49, "near"), (0, 7, "cited"), (20, 25, "hit"))
+    (block,) = page_text.blocks(Page(1, TEXT), (), marks)
+    assert block["parts"] == [
+        ("Bridges", "", "cited"), (" are made of ", "", "near"), ("steel", "", "hit"),
+        (". Some are made of stone", "", "near"), (".", "", ""),
+    ]  # fmt: skip
 
 
 def test_a_page_of_text_is_drawn_block_by_block() -> None:
     table = "Fare\tFare\nLine\tAdult\nNorth\nMarn\t8"
     page = Page(1, f"<b>Fares\n\n{table}\n\nFare\tFare\nHalm\t9", hidden=(HiddenText(0, 3, "white"),))
     halm = page.text.index("9")
-    heading, drawn = page_text.blocks(page, (Section("<b>Fares", 2, 1),), (halm, halm + 1))
-    assert heading == {"kind": "heading", "level": 2, "parts": [("<b>", "white", False), ("Fares", "", False)]}
+    heading, drawn = page_text.blocks(page, (Section("<b>Fares", 2, 1),), [(halm, halm + 1, "cited")])
+    assert heading == {"kind": "heading", "level": 2, "parts": [("<b>", "white", ""), ("Fares", "", "")]}
     rows = [(row["head"], [(cell["span"], cell["parts"][0][0]) for cell in row["cells"]]) for row in drawn["rows"]]
     assert rows == [
         (True, [(2, "Fare")]), (True, [(1, "Line"), (1, "Adult")]), (True, [(2, "North")]),
         (False, [(1, "Marn"), (1, "8")]), (False, [(1, "Halm"), (1, "9")]),
     ]  # fmt: skip
-    assert drawn["rows"][-1]["cells"][1]["parts"] == [("9", "", True)]
-    (heading,) = page_text.blocks(Page(1, "## Bridges"), (Section("Bridges", 2, 1),), (0, len("Bridges")))
-    assert heading["parts"] == [("Bridges", "", True)], "as the outline marks it"
+    assert drawn["rows"][-1]["cells"][1]["parts"] == [("9", "", "cited")]
+    (heading,) = page_text.blocks(Page(1, "## Bridges"), (Section("Bridges", 2, 1),), [(0, 7, "now")])
+    assert heading["parts"] == [("Bridges", "", "now")], "as the outline marks it"
     again = page.text.rindex("Fare\tFare")
-    drawn = page_text.blocks(page, (), (again, halm + 1))[1]
+    drawn = page_text.blocks(page, (), [(again, halm + 1, "cited")])[1]
     said_again = drawn["rows"][4]
-    assert said_again["head"] and said_again["cells"][0]["parts"] == [("Fare", "", True)]
+    assert said_again["head"] and said_again["cells"][0]["parts"] == [("Fare", "", "cited")]
 
 
 WRAPPED = """The committee met on the fourth of March in the village hall of Lower
@@ -294,7 +297,7 @@ violets are blue."""
 def test_lines_that_only_a_width_ended_are_joined_and_what_is_marked_stays_so() -> None:
     def drawn(text: str) -> list[dict[str, Any]]:
         span = (text.find("Lower"), text.find(" All"))
-        return page_text.blocks(Page(1, text), (), span if span[0] >= 0 else None)
+        return page_text.blocks(Page(1, text), (), [(*span, "cited")] if span[0] >= 0 else ())
 
     def shown(block: dict[str, Any], *, marked: bool = False) -> str:
         return visible("".join(part for part, _, on in block["parts"] if on or not marked))
@@ -311,7 +314,7 @@ def test_lines_that_only_a_width_ended_are_joined_and_what_is_marked_stays_so() 
 
 def test_a_passage_outlives_its_document(library: FakeLibrary) -> None:
     (citation,) = an_answer().citations
-    data = passage.cited(library, citation, None)  # type: ignore[arg-type]
+    data = passage.cited(library, citation)  # type: ignore[arg-type]
     assert "no longer in the library" in data["problem"]["message"]
     assert (data["title"], data["quote"], data["quote_open"]) == ("Bridges", "Bridges are made of steel.", True)
 
@@ -371,7 +374,7 @@ def test_shortening_cuts_at_a_word() -> None:
 
 
 def test_source_code_is_drawn_as_it_stands() -> None:
-    (code,) = page_text.blocks(Page(1, "def f():\n\n    return 1\n"), (), (4, 5), is_code=True)
+    (code,) = page_text.blocks(Page(1, "def f():\n\n    return 1\n"), (), [(4, 5, "cited")], is_code=True)
     assert code["kind"] == "fixed"
     assert [part[0] for part in code["parts"]] == ["def ", "f", "():\n\n    return 1\n"]
 
@@ -379,5 +382,6 @@ def test_source_code_is_drawn_as_it_stands() -> None:
 def test_every_component_has_its_script_and_its_sheet() -> None:
     sources = "".join(path.read_text("utf-8") for path in (PROJECT / "pages").rglob("*.py"))
     named = set(re.findall(r'component\("(\w+)"', sources))
-    there = {path.stem for path in components.FOLDER.glob("*.js")} - {"common"}
+    scripts = {path.stem for path in components.FOLDER.glob("*.js")} - {"common"}
+    there = {stem for stem in scripts if stem.partition("_")[0] == stem or stem.partition("_")[0] not in scripts}
     assert named == there == {path.stem for path in components.FOLDER.glob("*.css")} - {"common"}

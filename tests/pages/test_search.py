@@ -148,7 +148,7 @@ def test_rows_of_the_list(held: FakeLibrary) -> None:
 @pytest.mark.parametrize(
     ("act", "key", "value"),
     [
-        ("open", "search_opened", {"page": 2, "shown": 2, "document": "bridges.txt"}),
+        ("open", "search_opened", {"page": 2, "document": "bridges.txt"}),
         ("ask", "search_ask", "bridges.txt"),
         ("only", "search_scope", Scope(documents=("bridges.txt",))),
         ("gone", "search_ask", None),
@@ -165,8 +165,7 @@ def test_clicks_in_the_list(monkeypatch: pytest.MonkeyPatch, act: str, key: str,
 def test_an_opened_hit_marks_its_passage(held: FakeLibrary) -> None:
     test = draw("search", q="steel")
     test.session_state["search_opened"] = {
-        "chunk": "bridges.txt:0", "document": "bridges.txt", "page": 2, "start": 0, "end": 26, "shown": 2,
-        "section": "Steel",
+        "chunk": "bridges.txt:0", "document": "bridges.txt", "page": 2, "start": 0, "end": 26, "section": "Steel",
     }  # fmt: skip
     assert not test.run().exception
 

@@ -26,6 +26,12 @@ const ICONS = {
   back: "M9 6 4 11l5 5 M4 11h10a6 6 0 0 1 6 6v1",
   page: "M6.5 3.5h7.5l4 4v13h-11.5z M13.5 3.5v4.5h4.5",
   pencil: "M5 19l1-4L15.5 5.5a1.8 1.8 0 0 1 3 3L9 18l-4 1z M14 7l3 3",
+  minus: "M6 12h12",
+  find: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13z M15.5 15.5 20 20",
+  outline: "M4.5 6h.01 M4.5 12h.01 M4.5 18h.01 M8.5 6h11 M8.5 12h11 M8.5 18h11",
+  text: "M5 6h14 M5 10h14 M5 14h14 M5 18h9",
+  wide: "M9 5H4v14h5 M15 5h5v14h-5 M8 12h8 M10 10l-2 2 2 2 M14 10l2 2-2 2",
+  save: "M12 4v10 M8 10.5l4 4 4-4 M5 19.5h14",
   plus: "M12 6v12 M6 12h12",
   copy: "M9 8.5h10.5v12h-10.5z M5 15.5h-.5v-12h10.5v1.5",
   up: "M7 14l5-5 5 5",
@@ -161,4 +167,24 @@ const tagLine = (names, known, act) => {
   rest();
   line.append(add);
   return line;
+};
+
+// What the server tells of a document that is looked at; pages and their parts lie one level below its address.
+const viewerUrl = (id, rest = "", query = []) => {
+  const url = new URL(`viewer/${encodeURIComponent(id)}${rest}`, new URL(".", location.href));
+  query.forEach(([name, value]) => url.searchParams.append(name, value));
+  return url.href;
+};
+
+// What is answered, or an Error with `message` and `help` in words.
+const ask = async (url, signal = undefined) => {
+  let answer;
+  try {
+    answer = await fetch(url, { signal });
+  } catch (error) {
+    throw error.name === "AbortError" ? error : Object.assign(new Error("Lectern does not answer."), { help: "Is it still running?" });
+  }
+  if (answer.ok) return answer.json();
+  const told = await answer.json().catch(() => ({}));
+  throw Object.assign(new Error(told.message || "This could not be shown."), { help: told.help || "" });
 };

@@ -1,189 +1,188 @@
-const drawBox = (box) => {
-  const [left, top, right, bottom] = box.map((value) => value * 100);
-  const element = make("div", "box");
-  element.style.cssText = `left:${left}%;top:${top}%;width:${right - left}%;height:${bottom - top}%`;
-  return element;
+// How wide the panel is beside the conversation: kept, as far as the browser keeps anything.
+const WIDTH = "lectern-panel";
+const setWidth = (pixels) => {
+  const width = Math.round(Math.min(Math.max(pixels, 360), innerWidth - 320));
+  document.documentElement.style.setProperty("--lectern-panel", `${width}px`);
+  try {
+    localStorage.setItem(WIDTH, String(width));
+  } catch {} // a browser may keep nothing
+};
+try {
+  if (localStorage.getItem(WIDTH)) setWidth(Number(localStorage.getItem(WIDTH)));
+} catch {} // as above
+
+const drawGrip = (root) => {
+  const grip = make("div", "grip");
+  grip.tabIndex = 0;
+  grip.setAttribute("role", "separator");
+  grip.setAttribute("aria-orientation", "vertical");
+  grip.setAttribute("aria-label", "Width of the document");
+  grip.onpointerdown = (event) => {
+    event.preventDefault();
+    grip.setPointerCapture(event.pointerId);
+    grip.onpointermove = (moved) => setWidth(innerWidth - moved.clientX);
+  };
+  grip.onpointerup = () => (grip.onpointermove = null);
+  grip.onkeydown = ({ key }) => {
+    const step = { ArrowLeft: 40, ArrowRight: -40 }[key];
+    if (step) setWidth(root.clientWidth + step);
+  };
+  return grip;
 };
 
-const drawPicture = (data) => {
-  const sheet = make("div", "sheet");
-  const picture = make("img");
-  picture.alt = `Picture of ${data.page} of ${data.title}`;
-  picture.width = data.picture.width;
-  picture.height = data.picture.height;
-  picture.src = `data:image/png;base64,${data.picture.png}`;
-  sheet.append(picture, ...data.picture.boxes.map(drawBox));
-  return sheet;
+const slotted = (root, name, part) => {
+  root[name]?.remove();
+  root[name] = part;
+  return part;
 };
 
-const TAGS = { paragraph: "p", item: "li", fixed: "pre" };
-
-const drawParts = (parts) =>
-  parts.map(([text, why, on]) => {
-    const part = make(on ? "mark" : "span", why ? "unseen" : "", text);
-    if (why) part.title = `Not to be seen in the document: ${why}`;
-    return part;
-  });
-
-// What may be wider than the sheet is moved sideways, also by keys.
-const widely = (label, content) => {
-  const wide = make("div", "wide");
-  wide.tabIndex = 0;
-  wide.setAttribute("role", "region");
-  wide.setAttribute("aria-label", label);
-  wide.append(content);
-  return wide;
+// What stands around the pages is drawn anew with whatever is opened; the pages stay where they are.
+const dress = (root, data, act) => {
+  const focused = root.getRootNode().activeElement?.dataset.act;
+  if (data.closable) root.prepend(slotted(root, "head", drawHead(data, act)));
+  slotted(root, "facts", drawFacts(data));
+  if (data.facts.length || data.address) root.view.before(root.facts);
+  const warning = slotted(root, "warning", data.warning ? drawWarning(data.warning) : make("span"));
+  if (data.warning) root.view.before(warning);
+  const quote = slotted(root, "quote", data.quote ? drawQuote(data) : make("span"));
+  if (data.quote) root.append(quote);
+  if (focused) root.querySelector(`[data-act="${focused}"]:not(:disabled)`)?.focus({ preventScroll: true });
 };
 
-const drawTable = (rows) => {
-  const table = make("table");
-  rows.forEach(({ head, cells }) => {
-    const row = table.insertRow();
-    cells.forEach(({ span, parts }) => {
-      const cell = make(head ? "th" : "td", cells.length === 1 ? "group" : "");
-      cell.colSpan = span;
-      cell.append(...drawParts(parts));
-      row.append(cell);
-    });
-  });
-  return table;
+const KEYS = {
+  ArrowRight: (root) => root.pages.go(root.pages.page + 1),
+  ArrowLeft: (root) => root.pages.go(root.pages.page - 1),
+  "+": (root) => root.pages.zoom(1.2),
+  "=": (root) => root.pages.zoom(1.2),
+  "-": (root) => root.pages.zoom(1 / 1.2),
+  0: (root) => root.pages.setFit("auto"),
+  "/": (root) => root.find(),
 };
 
-const drawBlock = ({ kind, level, parts, rows }) => {
-  if (rows) return widely("Table", drawTable(rows));
-  const block = make(TAGS[kind] || `h${Math.min(level + 2, 6)}`);
-  block.append(...drawParts(parts));
-  return kind === "fixed" ? widely("Text in columns, or code", block) : block;
+// Keys while the pages have the focus. Up, down and page keys move them by themselves.
+const press = (root, event) => {
+  if (event.target.matches("input")) return;
+  const { key, ctrlKey, metaKey, altKey } = event;
+  const finds = (ctrlKey || metaKey) && key === "f";
+  const sideways = key.startsWith("Arrow") && root.view.scrollWidth > 1.25 * root.view.clientWidth; // margins are no matter
+  if (!root.pages?.about || altKey || ((ctrlKey || metaKey) && !finds)) return;
+  if (!finds && (!KEYS[key] || sideways)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (finds) root.find();
+  else KEYS[key](root);
 };
 
-const drawText = (data) => {
-  const text = make("div", "text");
-  let list = null;
-  data.blocks.forEach((block) => {
-    if (block.kind === "item" && !list) {
-      list = make("ul");
-      list.setAttribute("role", "list"); // which it is for some readers only where it shows marks of its own
-      text.append(list);
-    } else if (block.kind !== "item") list = null;
-    (list || text).append(drawBlock(block));
-  });
-  return text;
+const report = (root, act) => {
+  root.awaited.push(root.pages.page);
+  act("page", root.pages.page);
 };
 
-const drawHead = (data) => {
-  const head = make("header", "head");
-  const title = make("div", "heading");
-  if (data.number) title.append(make("span", "number", String(data.number)));
-  const name = make("h2", "", data.title);
-  name.tabIndex = -1;
-  title.append(name);
-  head.append(title);
-  if (data.closable) {
-    const close = button("tool close", "Close");
-    close.prepend(icon("close"));
-    close.dataset.act = "close";
-    head.append(close);
-  }
-  return head;
+// What a tool opens below the line of tools, and closes again.
+const opener = (root, tool, draw) => {
+  let part = null;
+  const stop = () => {
+    part.remove();
+    part.end?.();
+    part = null;
+    tool.setAttribute("aria-expanded", "false");
+    tool.focus({ preventScroll: true });
+  };
+  tool.setAttribute("aria-expanded", "false");
+  tool.onclick = () => {
+    if (part) return stop();
+    part = draw(root.pages, stop);
+    root.tools.bar.after(part);
+    part.field?.focus();
+    tool.setAttribute("aria-expanded", "true");
+  };
+  return () => (part ? part.field.select() : tool.click());
 };
 
-const drawBar = (data) => {
-  const bar = make("div", "bar");
-  const previous = button("tool", "Previous page", "left", true);
-  previous.dataset.act = "previous";
-  previous.disabled = !data.has_previous;
-  const next = button("tool", "Next page", "right", true);
-  next.dataset.act = "next";
-  next.disabled = !data.has_next;
-  bar.append(previous, make("span", "where", data.page), next);
-  // Only addresses of the web come here; the page is told nothing of where its reader comes from.
-  if (data.address) {
-    const link = make("a", "tool origin", new URL(data.address).hostname);
-    link.href = data.address;
-    link.target = "_blank";
-    link.rel = "noopener noreferrer nofollow";
-    link.title = visible(data.address);
-    bar.append(link);
-  }
-  if (data.away) {
-    const back = button("tool back", "Back to the passage");
-    back.dataset.act = "back";
-    bar.append(back);
-  } else if (data.facts.length) {
-    const facts = make("span", "facts quiet", data.facts.map((fact) => fact.words).join(" · "));
-    facts.title = visible(data.facts.map((fact) => fact.detail).filter(Boolean).join("\n"));
-    bar.append(facts);
-  }
-  return bar;
+// Away from the passage there is a way back.
+const offerBack = (root) => {
+  const { target, page } = root.pages;
+  root.back?.remove();
+  if (!target.cited || target.page === page) return;
+  root.back = button("tool back", "Back to the passage", "back");
+  root.back.onclick = () => {
+    root.pages.open(target);
+    root.view.focus({ preventScroll: true });
+  };
+  root.view.after(root.back);
 };
 
-const drawQuote = (data) => {
-  const quote = make("details", "quote");
-  quote.open = data.quote_open;
-  quote.append(make("summary", "", "The passage as text"), make("blockquote", "", data.quote));
-  return quote;
+const openPages = (root, data, act) => {
+  root.awaited = [];
+  const told = {
+    problem: (problem) => root.view.replaceChildren(drawProblem(problem)),
+    ready: (about) => {
+      tellPage(root.tools, root.pages);
+      root.tools.tools.outline.hidden = !about.sections.length;
+    },
+    scaled: (fit, percent) => tellSize(root.tools, fit, percent),
+    page: () => {
+      tellPage(root.tools, root.pages);
+      offerBack(root);
+      clearTimeout(root.reporting);
+      if (data.follows) root.reporting = setTimeout(() => report(root, act), 500);
+    },
+  };
+  root.pages = new Pages(root.view, data, told);
+  root.tools = drawTools(data, root.pages);
+  root.view.before(root.tools.bar);
+  root.find = opener(root, root.tools.tools.find, drawFinder);
+  opener(root, root.tools.tools.outline, drawOutline);
+  root.pages.start(targetOf(data));
 };
 
-const drawWarning = (words) => {
-  const warning = make("p", "warning");
-  warning.append(icon("warning"), make("span", "", words));
-  return warning;
+const targetOf = ({ page, cited, near }) => ({ page, cited, near });
+
+const build = (root, data, act) => {
+  root.pages?.end();
+  root.view = make("div", "view");
+  root.view.tabIndex = 0;
+  root.view.setAttribute("aria-label", "Pages");
+  root.replaceChildren(root.view);
+  root.pages = null;
+  if (data.closable) root.append(drawGrip(root));
+  if (data.problem) root.view.append(drawProblem(data.problem));
+  else openPages(root, data, act);
 };
 
-const drawProblem = (data) => {
-  const problem = make("div", "problem");
-  problem.setAttribute("role", "alert");
-  problem.append(make("p", "what", data.problem.message));
-  if (data.problem.help) problem.append(make("p", "quiet", data.problem.help));
-  return problem;
+// A page that was reported as looked at comes back as the one to show: nothing is moved then.
+const echoes = (root, { page }) => {
+  const place = root.awaited.indexOf(page);
+  if (place >= 0) root.awaited.splice(0, place + 1);
+  return place >= 0;
 };
 
-// The passage comes into view inside the panel; the page around it does not move.
-const show = (body) => {
-  const target = body.querySelector(".box, mark");
-  if (!target) {
-    body.scrollTop = 0;
-    return;
-  }
-  const place = target.getBoundingClientRect().top - body.getBoundingClientRect().top + body.scrollTop;
-  body.scrollTop = Math.max(0, place - body.clientHeight / 4);
-  const cell = target.closest("td, th");
-  const wide = cell?.closest(".wide");
-  if (wide) wide.scrollLeft = cell.getBoundingClientRect().right - wide.getBoundingClientRect().right;
-};
-
-const listen = (root, act) => {
+const listen = (root, data, act) => {
+  root.onkeydown = (event) => press(root, event);
   if (root.onEscape) document.removeEventListener("keydown", root.onEscape);
   root.onEscape = (event) => {
-    if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector('[role="dialog"]')) act("close");
+    if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector('[role="dialog"]')) act("close", true);
   };
-  document.addEventListener("keydown", root.onEscape);
+  if (data.closable) document.addEventListener("keydown", root.onEscape);
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".passage");
-  const act = (name) => setTriggerValue("act", name);
-  root.onclick = (event) => {
-    const tool = event.target.closest("[data-act]");
-    if (tool && !tool.disabled) act(tool.dataset.act);
-  };
-  if (data.closable) listen(root, act);
+  const act = (name, value) => setTriggerValue(name, value);
+  listen(root, data, act);
   const key = JSON.stringify(data);
   if (root.dataKey !== key) {
-    const focused = root.getRootNode().activeElement?.dataset.act;
     const first = root.dataKey === undefined;
+    const opened = JSON.stringify([data.document, data.problem]);
     root.dataKey = key;
-    const body = make("div", "view");
-    body.tabIndex = 0;
-    body.setAttribute("aria-label", "Page");
-    if (data.problem) body.append(drawProblem(data));
-    else body.append(data.picture ? drawPicture(data) : drawText(data));
-    root.replaceChildren(...(data.closable ? [drawHead(data)] : []), drawBar(data), body);
-    if (data.warning) body.before(drawWarning(data.warning));
-    if (data.quote) root.append(drawQuote(data));
-    requestAnimationFrame(() => show(body));
-    if (focused) root.querySelector(`[data-act="${focused}"]:not(:disabled)`)?.focus({ preventScroll: true });
-    else if (first && data.closable) root.querySelector("h2").focus({ preventScroll: true });
+    if (root.opened !== opened) build(root, data, act);
+    else if (root.pages) root.pages.open(targetOf(data), { scroll: !echoes(root, data) });
+    root.opened = opened;
+    dress(root, data, act);
+    if (first && data.closable) root.querySelector("h2").focus({ preventScroll: true });
   }
-  return () => document.removeEventListener("keydown", root.onEscape);
+  return () => {
+    document.removeEventListener("keydown", root.onEscape);
+    document.documentElement.classList.remove("lectern-wide");
+  };
 }

@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import conversations, formatting, passage
-from pages.parts.components import component
 from rag_core.domain import Scope
 from rag_core.library import Library
 
@@ -20,19 +19,15 @@ def draw(library: Library) -> None:
     if chosen is None:
         return
     with st.container(key="search_passage"):
-        component("passage")(
-            key="search_page_view", data=_sheet(library, chosen), height="stretch", on_act_change=_turn
-        )
+        passage.draw("search_page_view", _sheet(library, chosen), on_close=_close)
 
 
 def _sheet(library: Library, chosen: dict[str, Any]) -> dict[str, Any]:
-    away = chosen["shown"] != chosen["page"]
-    span = None if away else (chosen["start"], chosen["end"])
     facts = (
         [{"words": formatting.shorten(chosen["section"], 40), "detail": chosen["section"]}] if chosen["section"] else []
     )
-    sheet = passage.sheet(library, chosen["document"], chosen["shown"], span)
-    return sheet | {"closable": True, "away": away, "facts": facts}
+    sheet = passage.sheet(library, chosen["document"], chosen["page"], (chosen["start"], chosen["end"]))
+    return sheet | {"closable": True, "facts": [*facts, *sheet["facts"]]}
 
 
 def _ask_about(document_id: str) -> None:
@@ -43,12 +38,5 @@ def _ask_about(document_id: str) -> None:
     st.switch_page("pages/chat.py")
 
 
-def _turn() -> None:
-    act, chosen = st.session_state["search_page_view"]["act"], st.session_state.get("search_opened")
-    if chosen is None:
-        return
-    if act == "close":
-        del st.session_state["search_opened"]
-    else:
-        step = {"next": 1, "previous": -1}.get(act)
-        chosen["shown"] = chosen["page"] if step is None else max(chosen["shown"] + step, 1)
+def _close() -> None:
+    st.session_state.pop("search_opened", None)

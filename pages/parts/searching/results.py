@@ -68,7 +68,7 @@ def act_on(key: str, hits: Sequence[Hit]) -> None:
     if state.get("open"):
         st.session_state["search_opened"] = {
             "chunk": hit.chunk_id, "document": hit.document.id, "page": hit.page, "start": hit.start, "end": hit.end,
-            "shown": hit.page, "section": hit.section,
+            "section": hit.section,
         }  # fmt: skip
     elif state.get("ask"):
         st.session_state["search_ask"] = hit.document.id

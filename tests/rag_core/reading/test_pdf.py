@@ -14,6 +14,7 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_core.domain import Box, PageImage
+from rag_core.errors import UnreadableDocument
 from rag_core.reading import Reader, make_card
 from rag_core.reading.pdf_text import FILLER, SOFT_HYPHEN, line_spans
 from rag_core.reading.text import lowered
@@ -197,6 +198,17 @@ def test_a_span_has_a_box_for_each_of_its_lines(reader: Reader, samples: Path) -
     assert boxes[0].left > boxes[1].left
     assert [box.top for box in boxes] == sorted(box.top for box in boxes)
     assert reader.page_image(path, PDF, 7).boxes == ()
+
+
+def test_many_spans_have_the_boxes_that_each_has_alone(reader: Reader, samples: Path) -> None:
+    path = samples / "veyra-ferry-handbook.pdf"
+    page = reader.read(path, path.name).pages[6]
+    spans = [(start, start + 40) for start in range(0, 400, 57)]
+    alone = [reader.page_image(path, PDF, 7, width_px=16, span=span, text=page.text).boxes for span in spans]
+    assert reader.page_boxes(path, PDF, 7, spans, text=page.text) == alone
+    assert any(alone)
+    with pytest.raises(UnreadableDocument):
+        reader.page_boxes(path, PDF, 99, spans)
 
 
 def test_pictures_have_the_width_asked_for_within_bounds(reader: Reader, make_pdf: Callable[..., Path]) -> None:

@@ -1,0 +1,54 @@
+// Text without pages of its own: headings, tables, lists and paragraphs, with what of it is marked.
+const TAGS = { paragraph: "p", item: "li", fixed: "pre" };
+
+const drawParts = (parts) =>
+  parts.map(([text, why, kind]) => {
+    const part = make(kind && kind !== "near" ? "mark" : "span", `${kind}${why ? " unseen" : ""}`, text);
+    if (why) part.title = `Not to be seen in the document: ${why}`;
+    return part;
+  });
+
+// What may be wider than the sheet is moved sideways, also by keys.
+const widely = (label, content) => {
+  const wide = make("div", "wide");
+  wide.tabIndex = 0;
+  wide.setAttribute("role", "region");
+  wide.setAttribute("aria-label", label);
+  wide.append(content);
+  return wide;
+};
+
+const drawTable = (rows) => {
+  const table = make("table");
+  rows.forEach(({ head, cells }) => {
+    const row = table.insertRow();
+    cells.forEach(({ span, parts }) => {
+      const cell = make(head ? "th" : "td", cells.length === 1 ? "group" : "");
+      cell.colSpan = span;
+      cell.append(...drawParts(parts));
+      row.append(cell);
+    });
+  });
+  return table;
+};
+
+const drawBlock = ({ kind, level, parts, rows }) => {
+  if (rows) return widely("Table", drawTable(rows));
+  const block = make(TAGS[kind] || `h${Math.min(level + 2, 6)}`);
+  block.append(...drawParts(parts));
+  return kind === "fixed" ? widely("Text in columns, or code", block) : block;
+};
+
+const drawText = (blocks) => {
+  const text = make("div", "text");
+  let list = null;
+  blocks.forEach((block) => {
+    if (block.kind === "item" && !list) {
+      list = make("ul");
+      list.setAttribute("role", "list"); // which it is for some readers only where it shows marks of its own
+      text.append(list);
+    } else if (block.kind !== "item") list = null;
+    (list || text).append(drawBlock(block));
+  });
+  return text;
+};

@@ -1,0 +1,30 @@
+"""Where spans of a page's text stand on its picture: citations, words that are looked for, and all words of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag_core.domain import Box, Document, Page
+from rag_core.reading import Reader
+from rag_core.reading.ocr import span_boxes
+from rag_core.services.recognition import recognised_text
+from rag_core.storage import Storage
+
+
+class PagePlaces:
+    """The places of spans on the pages of one library. Thread-safe."""
+
+    def __init__(self, storage: Storage, reader: Reader) -> None:
+        self._storage = storage
+        self._reader = reader
+
+    def of(self, document: Document, page: Page, spans: Sequence[tuple[int, int]]) -> list[tuple[Box, ...]]:
+        """The boxes of each span, in fractions of the page's size. Those of recognised text are cut by the usual widths
+        of letters. Raises what drawing the page raises."""
+        if page.recogniser:
+            read = recognised_text(self._storage, document.id, page.number) or page
+            return [span_boxes(read, *span) for span in spans]
+        return self._reader.page_boxes(
+            self._storage.files.path(document.id), document.media_type, page.number, spans, text=page.text,
+            password=self._storage.documents.password(document.id),
+        )  # fmt: skip
