@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_core.domain import Line, Section
+from rag_core.domain import Box, Line, Section
 from rag_core.reading.base import Face, RawPage
 from rag_core.reading.sections import bare_words
 
@@ -24,6 +24,10 @@ BLANK_BETWEEN, MAX_LINES = 0.9, 4
 # Of the text's width: a heading in the body's size that is narrower does not go on in the next line.
 FULL = 0.6
 MAX_LEVELS = 3
+# A heading has a number and its words for parts.
+MOST_PARTS = 2
+# Most lines of a table's head, blank above one in its height, and how far it may stand left of the figures.
+MAX_HEAD_LINES, BLANK_OVER_ROWS, OFF_COLUMN = 20, 1.5, 0.01
 # Of a page's characters: where so many are bold, bold sets nothing apart.
 ALL_BOLD = 0.9
 # A heading that returns more often than this is a running title.
@@ -128,7 +132,7 @@ def _set_apart(raw: RawPage) -> RawPage:
 
 def _on_page(raw: RawPage, body: float) -> Iterator[_Found]:
     """Yield headings of one page; lines of one face that follow each other closely are one heading."""
-    items = list(_items(raw))
+    items = _with_heads(list(_items(raw)))
     if not items:
         return
     boxes = [item.line.box for item in items]
@@ -165,8 +169,41 @@ def _items(raw: RawPage) -> Iterator[_Item]:
             text = " ".join(page.text[line.start : line.end].split())
             gap = line.box.top - bottom if line.box.top > bottom else 1.0
             figures = any(_FIGURE.fullmatch(page.text[cell.start : cell.end]) for cell in line.cells[1:])
-            yield _Item(line, face, text, gap / max(line.box.bottom - line.box.top, 1e-6), figures)
+            is_row = figures or len(line.cells) > MOST_PARTS
+            yield _Item(line, face, text, gap / max(line.box.bottom - line.box.top, 1e-6), is_row)
             bottom = line.box.bottom
+
+
+def _with_heads(items: Sequence[_Item]) -> list[_Item]:
+    """The lines, those that stand over the figures of a table's first row, and beside these, as rows too."""
+    heads: set[int] = set()
+    for at, item in enumerate(items):
+        if item.is_row and at and not items[at - 1].is_row:
+            heads |= _heads_above(items, at)
+    return [replace(item, is_row=item.is_row or at in heads) for at, item in enumerate(items)]
+
+
+def _heads_above(items: Sequence[_Item], row: int) -> set[int]:
+    """The numbers of the lines above a table's first row that follow each other closely and stand over its figures, or
+    beside one that does."""
+    first = items[row].line
+    left = first.cells[1].box.left if len(first.cells) > 1 else first.box.right
+    near: list[int] = []
+    top = first.box.top
+    for at in range(row - 1, max(row - MAX_HEAD_LINES - 1, -1), -1):
+        box = items[at].line.box
+        if items[at].is_row or top - box.bottom > BLANK_OVER_ROWS * (box.bottom - box.top):
+            break
+        near.append(at)
+        top = min(top, box.top)
+    over = [at for at in near if items[at].line.box.left >= left - OFF_COLUMN]
+    beside = (at for at in near if any(_is_beside(items[at].line.box, items[other].line.box) for other in over))
+    return {*over, *beside}
+
+
+def _is_beside(one: Box, other: Box) -> bool:
+    middle = (one.top + one.bottom) / 2
+    return other.top < middle < other.bottom
 
 
 def _is_heading(item: _Item, before: _Item | None, after: _Item | None, measures: _Measures) -> bool:

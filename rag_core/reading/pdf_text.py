@@ -41,6 +41,8 @@ SMALLER, RAISED = 0.85, 0.2
 MAX_BOLD_CHARS = 120
 # Bits 19 and 7 of a font's flags (ISO 32000-1, table 123).
 _FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
+# As PDFium tells them from how thick a font's stems are; more is no weight of letters.
+_BOLD_WEIGHTS = range(700, 1001)
 # The last three are of fonts of TeX.
 _BOLD = re.compile(rb"bold|black|heavy|demi|cmbx|sfbx|-medi", re.IGNORECASE)
 _ITALIC = re.compile(rb"italic|oblique|slanted", re.IGNORECASE)
@@ -161,7 +163,8 @@ def _style(textpage: Any, index: int) -> tuple[bool, bool]:
     name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(textpage, index, name, len(name), flags)
     bold, italic = _named_style(name.value)
-    return bold or bool(flags.value & _FORCE_BOLD), italic or bool(flags.value & _ITALIC_FLAG)
+    bold = bold or bool(flags.value & _FORCE_BOLD) or pdfium.FPDFText_GetFontWeight(textpage, index) in _BOLD_WEIGHTS
+    return bold, italic or bool(flags.value & _ITALIC_FLAG)
 
 
 @lru_cache(maxsize=256)

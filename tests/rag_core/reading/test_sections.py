@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
 from rag_core.domain import Box, Line, Page, Section
+from rag_core.reading import Reader
 from rag_core.reading.base import Face, Heading, RawPage
 from rag_core.reading.headings import guess_sections
 from rag_core.reading.sections import place
+from tests.rag_core.reading.raw import good, stream
 
 LINES = ["Running title 7", "2.4 Library Notes", "Some text about library notes", "LIBRARY  NOTES, second part", "End"]
 
@@ -112,3 +115,19 @@ def test_an_outline_over_a_page_of_endless_lines_takes_no_time() -> None:
     headings = [Heading(f"Chapter {number}", 1, 1) for number in range(300)]
     assert place(headings, [Page(1, words, lines=lines)]) == ()
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(("stem", "bold"), [(80, False), (150, True)])
+def test_bold_is_told_by_how_thick_letters_are_where_the_font_has_no_name(
+    reader: Reader, tmp_path: Path, stem: int, bold: bool
+) -> None:
+    descriptor = b"<< /Type /FontDescriptor /FontName /ABCDEF+F7 /Flags 32 /StemV %d >>" % stem
+    font = b"<< /Type /Font /Subtype /TrueType /BaseFont /ABCDEF+F7 /FontDescriptor %s >>" % descriptor
+    shown = (
+        b"BT /F1 12 Tf 72 700 Td (What it costs) Tj ET BT /F2 12 Tf 72 670 Td (The ferry costs twelve crowns.) Tj ET"
+    )
+    fonts = b"<< /Font << /F1 %s /F2 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>" % font
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources %s >>" % fonts
+    path = tmp_path / "stems.pdf"
+    path.write_bytes(good(page=page, contents=stream(shown)))
+    assert [section.title for section in reader.read(path, path.name).sections] == ["What it costs"] * bold

@@ -149,3 +149,34 @@ def test_columns_are_told_where_heads_are_aligned_otherwise(reader: Reader, make
 
     page = _page(reader, make_pdf(draw))
     assert _rows(page) == [("Income", "Summer months", "Winter months"), *figures]
+
+
+def test_heads_over_figures_are_no_headings(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    heads = (
+        ("Ports", 40, 0),
+        ("Total Number of", 120, 2),
+        ("Passengers", 120, 1),
+        ("Aboard", 120, 0),
+        ("Cars", 250, 0),
+    )
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 9)
+        for at in range(6):
+            canvas.drawString(
+                40, 520 - 12 * at, "The ferry leaves at nine and is back at noon unless the wind is strong,"
+            )
+            canvas.drawString(
+                40, 200 - 12 * at, "and nobody has waited for it on the pier since the year of the storm."
+            )
+        for at, (port, *figures) in enumerate((("Aldhaven", "1,200", "95"), ("Tolsund", "310", "29"))):
+            canvas.drawString(40, 360 - 12 * at, port)
+            for left, figure in zip((120, 250), figures, strict=True):
+                canvas.drawString(left, 360 - 12 * at, figure)
+        canvas.setFont("Helvetica-Bold", 9)
+        canvas.drawString(40, 440, "Traffic of the Ports")
+        for head, left, line in heads:
+            canvas.drawString(left, 373 + 12 * line, head)
+
+    path = make_pdf(draw)
+    assert [section.title for section in reader.read(path, path.name).sections] == ["Traffic of the Ports"]
