@@ -70,6 +70,11 @@ def _row(library: Library, file: ModelFile, number: int, *, chosen: bool) -> Non
         if not file.problem and not chosen:
             told = f"Let {formatting.plain(file.name)} answer"
             st.button("Use", key=f"models_use_{number}", help=told, on_click=_use, args=(file.id,))
+        if file.trials:
+            told = f"Have {formatting.plain(file.name)} tried by each runtime again when it next answers"
+            st.button(
+                "", icon=":material/speed:", key=f"models_try_{number}", help=told, on_click=_try, args=(file.id,)
+            )
         if file.loaded:
             st.button("Unload", key=f"models_unload_{number}", on_click=library.language_models.unload, args=(file.id,))
         told = f"Remove {formatting.plain(file.name)}"
@@ -110,6 +115,13 @@ def _pace(trial: RuntimeTrial, *, first: bool) -> str:
 
 def _use(model_id: str) -> None:
     resources.library().preferences.set(models.PREFERENCE, model_id)
+
+
+def _try(model_id: str) -> None:
+    try:
+        resources.library().language_models.try_again(model_id)
+    except LecternError as error:
+        st.session_state[f"models_problem_{model_id}"] = f"{error} {error.help}"
 
 
 def _remove(model_id: str) -> None:

@@ -40,6 +40,11 @@ def trials_of(path: Path, settings: Settings) -> tuple[RuntimeTrial, ...]:
     return tuple(sorted(Trials(settings.data_dir).of(path), key=seconds))
 
 
+def forget_trials(path: Path, settings: Settings) -> None:
+    """Have a file tried again when it is next opened."""
+    Trials(settings.data_dir).keep(path, ())
+
+
 def open_gguf(path: Path, settings: Settings) -> LocalModel:
     """Open a file by the runtime that the settings name, or by the fastest that can. Raises ModelUnavailable."""
     problems = _problems(path, settings.generation.runtime)
@@ -52,7 +57,11 @@ def open_gguf(path: Path, settings: Settings) -> LocalModel:
     kept = [row for row in sorted(trials.of(path), key=seconds) if row.runtime in able]
     if {row.runtime for row in kept} == {*able} and seconds(kept[0]) < float("inf"):
         return _opened(path, settings, trials.folder, kept[0])
-    return _raced(path, settings, able, trials)
+    try:
+        return _raced(path, settings, able, trials)
+    except ModelUnavailable as error:
+        others = " ".join(problem for problem in problems.values() if problem)
+        raise ModelUnavailable(f"{error} {others}".strip(), help=error.help) from error
 
 
 def _needs_no_trial(able: list[str], settings: Settings) -> bool:

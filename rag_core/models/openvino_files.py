@@ -14,6 +14,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
+
 from rag_core.errors import ModelUnavailable
 from rag_core.models.gguf_header import header_of
 from rag_core.runtime.child import Child, ChildDied, Program, Watch
@@ -24,7 +26,8 @@ _VOCABULARY = "gpt2"  # as GGUF calls byte pairs
 _MODEL = "openvino_model.xml"
 _MOST_KEPT = 3
 _LONGEST_S = 1200.0
-_ROOM = 1.2  # of a file's size: its copy is about as large
+_MOST_BYTES = 6_000_000_000  # of a file: its copy is as large, and what is larger wants a graphics card
+_ROOM, _MEMORY = 1.2, 3.5  # of a file's size, on the disk and for the process that converts it
 _CONVERTER = Program("rag_core.models.openvino_files:converter", task="Converting the model")
 
 
@@ -44,6 +47,8 @@ def openvino_problem(path: Path) -> str:
     if header.architecture not in _ARCHITECTURES or header.vocabulary != _VOCABULARY:
         kind = f"{header.architecture or 'unknown'} with a vocabulary of the kind {header.vocabulary or 'unknown'}"
         return f"OpenVINO does not know models of the kind {kind}."
+    if path.stat().st_size > _MOST_BYTES:
+        return f"OpenVINO is not given files of more than {_MOST_BYTES / 1e9:.0f} GB, for it would copy them."
     return ""
 
 
@@ -57,10 +62,7 @@ def converted(path: Path, folder: Path, cancelled: Callable[[], bool] | None = N
         if not (made / _MODEL).exists():
             folder.mkdir(parents=True, exist_ok=True)
             _drop_old(folder, _MOST_KEPT - 1)
-            if shutil.disk_usage(folder).free < _ROOM * path.stat().st_size:
-                raise ModelUnavailable(
-                    f"The disk has no room for OpenVINO's copy of {path.name}.", help="Make room on the disk."
-                )
+            _check_room(path, folder)
             _convert(path, made, cancelled)
         os.utime(made)
     except OSError as error:
@@ -92,6 +94,19 @@ def converter(at_work: Callable[[], None]) -> Callable[[bytes], bytes]:
         return b"made" if (folder / _MODEL).exists() else b"!It made no copy."
 
     return convert
+
+
+def _check_room(path: Path, folder: Path) -> None:
+    size = path.stat().st_size
+    if shutil.disk_usage(folder).free < _ROOM * size:
+        raise ModelUnavailable(
+            f"The disk has no room for OpenVINO's copy of {path.name}.", help="Make room on the disk."
+        )
+    if psutil.virtual_memory().available < _MEMORY * size:
+        raise ModelUnavailable(
+            f"OpenVINO's copy of {path.name} is made in {_MEMORY * size / 1e9:.1f} GB of free memory.",
+            help="Close other programs.",
+        )
 
 
 def _convert(path: Path, made: Path, cancelled: Callable[[], bool] | None) -> None:

@@ -47,7 +47,7 @@ class Trials:
         return ()
 
     def keep(self, path: Path, rows: tuple[RuntimeTrial, ...]) -> None:
-        """Keep the trials of a file, beside those of files that are still there."""
+        """Keep the trials of a file, beside those of files that are still there; without any it is tried again."""
         if not self._keeps:
             return
         kept = {name: found for name, found in self._kept().items() if (path.parent / name).exists()}

@@ -14,7 +14,7 @@ from rag_core.domain import Machine, ModelFile, ModelServer, ModelStatus, Progre
 from rag_core.errors import ModelUnavailable, StoreUnavailable
 from rag_core.models import model_statuses
 from rag_core.models.downloads import Downloads
-from rag_core.models.gguf import trials_of
+from rag_core.models.gguf import forget_trials, trials_of
 from rag_core.models.gguf_files import GGUF_PREFIX, device, gguf_files, gguf_path, llama_missing
 from rag_core.models.gguf_header import header_of
 from rag_core.models.openvino_files import forget, openvino_missing
@@ -126,6 +126,12 @@ class LanguageModels:
     def unload(self, model_id: str) -> None:
         """Take a model out of memory, once the answer in progress is written."""
         self._unload(model_id)
+
+    def try_again(self, model_id: str) -> None:
+        """Have a model file's runtimes tried again when it next answers. Raises ModelUnavailable."""
+        path = gguf_path(model_id.removeprefix(GGUF_PREFIX), self._folder)
+        self._unload(model_id)
+        forget_trials(path, self._preferences.settings)
 
     def server(self) -> ModelServer:
         """The server of models that is set; one without an address where there is none."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: it needs a C++ compiler")
@@ -133,6 +135,7 @@ def test_both_read_a_prompt_alike(smollm2: Path, models: dict[str, LocalModel]) 
     assert len(read[0]) == pytest.approx(len(read[1]), abs=6)  # spelt control tokens fall into other pieces
 
 
+@pytest.mark.slow
 def test_the_fastest_opens_a_file_and_that_is_kept(smollm2: Path) -> None:
     settings = settings_for(smollm2)
     settings.data_dir.mkdir(exist_ok=True)
@@ -150,6 +153,8 @@ def test_the_fastest_opens_a_file_and_that_is_kept(smollm2: Path) -> None:
     assert model.runtime == LLAMA
     assert "Paris" in said(model, CAPITAL, 60)
     model.close()
+    gguf.forget_trials(smollm2, settings)
+    assert gguf.trials_of(smollm2, settings) == ()
 
 
 def test_another_model_than_llama_cpp_makes_of_a_file_loses() -> None:
@@ -170,6 +175,20 @@ def test_what_openvino_cannot_open_is_said(smollm2: Path, tmp_path: Path) -> Non
     with pytest.raises(ModelUnavailable, match=r"OpenVINO cannot open cut\.gguf"):
         converted(cut, tmp_path / "copies")
     assert list((tmp_path / "copies").iterdir()) == []
+
+
+def test_a_copy_is_not_begun_without_room_for_it(
+    smollm2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, disk = psutil.virtual_memory(), shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory._replace(available=10**8))
+    with pytest.raises(ModelUnavailable, match=r"made in 0\.3 GB of free memory"):
+        converted(smollm2, tmp_path / "copies")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=10**7))
+    with pytest.raises(ModelUnavailable, match="no room for OpenVINO's copy"):
+        converted(smollm2, tmp_path / "copies")
+    monkeypatch.setattr(openvino_files, "_MOST_BYTES", 10**7)
+    assert "not given files of more than" in openvino_problem(smollm2)
 
 
 def test_copies_are_few_and_go_with_their_file(smollm2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
