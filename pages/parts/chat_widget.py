@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pages.parts import formatting, markdown, passage, table_plan
+from pages.parts import formatting, markdown, table_plan
 from pages.parts.components import component
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, Answer, Message, Outcome, Result, Sentence
@@ -109,11 +109,7 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
 def measured(result: Result, active: int | None = None) -> dict[str, Any]:
     """What a run of an evaluation answered; its numbers are the ranks of the passages found."""
     cited = {number for sentence in result.sentences for number in sentence.citations}
-    sources = [
-        _source(found.rank, found.title, f"p. {found.page}", f"cosine {found.score:.2f}")
-        for found in result.found
-        if found.rank in cited
-    ]
+    sources = [_source(found.rank, found.title, f"p. {found.page}") for found in result.found if found.rank in cited]
     return _frame("", STATES[result.outcome]) | {
         "blocks": _blocks(result.answer, result.sentences, result.outcome),
         "sources": sources,
@@ -171,16 +167,15 @@ def _replaced_words(answers: int) -> str:
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:
     return [
-        _source(
-            item.number, item.title, counted(item.page, item.page_label, "p."), passage.score_words(item),
-            warning_of(item),
-        )
+        _source(item.number, item.title, counted(item.page, item.page_label, "p."), warning_of(item))
+        | {"quote": item.text, "place": [item.document_id, item.page, f"{item.start}-{item.end}"]}
         for item in answer.citations
-    ]  # fmt: skip
+    ]
 
 
-def _source(number: int, title: str, page: str, score: str, warning: str = "") -> dict[str, Any]:
-    return {"number": number, "title": title, "page": page, "score": score, "warning": warning}
+def _source(number: int, title: str, page: str, warning: str = "") -> dict[str, Any]:
+    """A source; `place`: the document, the page and the span that can be shown before it is opened, if any."""
+    return {"number": number, "title": title, "page": page, "warning": warning, "quote": "", "place": None}
 
 
 def _facts(answer: Answer) -> list[dict[str, Any]]:

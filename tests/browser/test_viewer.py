@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import ask, boxes
+from tests.browser.test_looks import faint
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 Open = Callable[..., Page]
@@ -154,3 +155,28 @@ def test_the_panel_is_widened_dragged_and_the_original_saved(cited: Page, tmp_pa
     cited.get_by_role("button", name="Close").click()
     expect(panel).to_have_count(0)
     expect(cited.locator("[data-testid=stSidebar]")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_number_that_is_pointed_at_shows_its_evidence(open_page: Open, filled: None, dark: bool) -> None:
+    page = open_page("chat", dark=dark)
+    ask(page, "When is a ticket refunded in full?")
+    number, card = page.locator(".cite").first, page.locator(".card")
+    number.hover()
+    expect(card).to_contain_text("Handbook of the Veyra Ferry")
+    expect(card.locator("blockquote")).to_contain_text("90 minutes late")
+    expect(card.locator(".marked").first).to_be_in_viewport()
+    assert faint(page) == []
+    page.mouse.move(2, 2)
+    expect(card).to_have_count(0)
+    page.keyboard.press("Tab")
+    number.focus()
+    expect(card.locator(".crop img")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    page.keyboard.press("Enter")
+    assert boxes(page) >= 1
+    ask(page, "Is chlorine used in the water works?")
+    page.locator(".exchange").nth(1).locator(".cite").first.hover()
+    expect(card.locator("blockquote")).to_contain_text("hlorine")
+    expect(card.locator(".crop")).to_have_count(0)

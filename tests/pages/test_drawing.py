@@ -164,7 +164,14 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
     assert most.startswith("0.60 at most")
     assert len(data["notes"]) == 2
     assert data["sources"] == [
-        {"number": 1, "title": "Bridges", "page": "p. 2 (printed ii)", "score": "cosine 0.71", "warning": ""}
+        {
+            "number": 1,
+            "title": "Bridges",
+            "page": "p. 2 (printed ii)",
+            "warning": "",
+            "quote": "Bridges are made of steel.",
+            "place": ["bridges.txt", 2, "0-26"],
+        }
     ]
     assert data["active"] == 1
 

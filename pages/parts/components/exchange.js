@@ -5,7 +5,7 @@ const cite = (number, data) => {
   mark.dataset.number = String(number);
   mark.disabled = !source;
   mark.setAttribute("aria-label", source ? `Open passage ${number}: ${source.title}, ${source.page}` : `Passage ${number}`);
-  if (source) mark.title = visible(`${source.title}, ${source.page}`);
+  if (source && !source.place) mark.title = visible(`${source.title}, ${source.page}`);
   if (source?.warning) mark.classList.add("warned");
   if (data.active === number) mark.setAttribute("aria-current", "true");
   return mark;
@@ -70,7 +70,7 @@ const drawSource = (source, data) => {
   element.dataset.number = String(source.number);
   if (data.active === source.number) element.setAttribute("aria-current", "true");
   element.replaceChildren(make("span", "number", String(source.number)), make("span", "title", source.title), make("span", "where", source.page));
-  element.title = visible(`${source.title}, ${source.page} · ${source.score}`);
+  element.title = visible(`${source.title}, ${source.page}`);
   if (source.warning) {
     element.classList.add("warned");
     element.title = source.warning;
@@ -406,6 +406,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   });
   if (rated) root.querySelector(`[data-rate="${rated}"]`)?.focus({ preventScroll: true });
   root.querySelectorAll("[data-row]").forEach((row) => row.toggleAttribute("aria-current", Number(row.dataset.row) === data.row));
+  listenForEvidence(root, data);
   focusBack(root, data);
   comeIntoView(root, data);
   root.onclick = (event) => {

@@ -1,0 +1,119 @@
+// The evidence behind a number that is pointed at, or has the focus: the quote, and the page around it as a small picture.
+const DELAY_MS = 150;
+const CROP_PX = 1400; // of the page's picture
+const AROUND = 0.025; // shown beside what is marked, of the page
+const HIGHEST_PX = 170;
+
+// What of the page is shown, in fractions of it: all of the marks, and at least half of its width.
+const cropOf = (marks) => {
+  const [lefts, tops, rights, bottoms] = [1, 2, 3, 4].map((at) => marks.map((mark) => mark[at]));
+  const width = Math.min(Math.max(Math.max(...rights) - Math.min(...lefts) + 2 * AROUND, 0.5), 1);
+  const left = Math.min(Math.max(Math.min(...lefts) - AROUND, 0), 1 - width);
+  return { left, width, top: Math.max(Math.min(...tops) - AROUND, 0), bottom: Math.min(Math.max(...bottoms) + AROUND, 1) };
+};
+
+const drawCrop = (card, picture, marks, title) => {
+  const crop = cropOf(marks);
+  const scale = card.clientWidth / (crop.width * picture.naturalWidth);
+  const [wide, high] = [picture.naturalWidth * scale, picture.naturalHeight * scale];
+  const frame = make("div", "crop");
+  frame.style.height = `${Math.min((crop.bottom - crop.top) * high, HIGHEST_PX)}px`;
+  const sheet = make("div", "leaf");
+  sheet.style.cssText = `width:${wide}px;height:${high}px;left:${-crop.left * wide}px;top:${-crop.top * high}px`;
+  picture.alt = `Part of a page of ${visible(title)}`;
+  sheet.append(picture);
+  marks.forEach(([, ...edges]) => {
+    const [left, top, right, bottom] = edges.map((edge) => edge * 100);
+    const mark = make("div", "marked");
+    mark.style.cssText = `left:${left}%;top:${top}%;width:${right - left}%;height:${bottom - top}%`;
+    sheet.append(mark);
+  });
+  frame.append(sheet);
+  return frame;
+};
+
+// The places of the marks and the picture; null where the document has no pages of its own. Asked for once.
+const evidence = new Map();
+const evidenceOf = ({ place: [id, page, span] }) => {
+  const key = [id, page, span].join();
+  if (!evidence.has(key)) {
+    const picture = new Image();
+    const loaded = new Promise((done, failed) => Object.assign(picture, { onload: done, onerror: failed }));
+    const asked = ask(viewerUrl(id, `/pages/${page}`, [["marks", "1"], ["cited", span]])).then(async ({ marks = [] }) => {
+      if (!marks.length) return null;
+      picture.src = viewerUrl(id, `/pages/${page}/picture`, [["width", CROP_PX]]);
+      await loaded;
+      return { marks, picture };
+    });
+    evidence.set(key, asked.catch(() => null));
+    if (evidence.size > 60) evidence.delete(evidence.keys().next().value);
+  }
+  return evidence.get(key);
+};
+
+const drawCard = (source) => {
+  const card = make("div", "card");
+  card.id = "evidence";
+  card.popover = "manual";
+  card.setAttribute("role", "tooltip");
+  const head = make("p", "whence");
+  head.append(make("span", "title", source.title), make("span", "quiet", source.page));
+  card.append(head, make("blockquote", "", source.quote));
+  return card;
+};
+
+// Above the number where there is room, else below.
+const place = (card, mark) => {
+  const [at, own] = [mark.getBoundingClientRect(), card.getBoundingClientRect()];
+  const above = at.top - own.height - 8;
+  const top = above >= 8 ? above : Math.min(at.bottom + 8, innerHeight - own.height - 8);
+  const left = Math.min(Math.max(at.left - 24, 8), innerWidth - own.width - 8);
+  card.style.cssText += `;left:${left}px;top:${Math.max(top, 8)}px`;
+};
+
+const hideEvidence = (root) => {
+  clearTimeout(root.pointing);
+  root.card?.remove();
+  root.card = null;
+};
+
+const showEvidence = async (root, mark, source) => {
+  hideEvidence(root);
+  const card = (root.card = drawCard(source));
+  root.append(card);
+  card.showPopover();
+  mark.setAttribute("aria-describedby", card.id);
+  place(card, mark);
+  const found = await evidenceOf(source);
+  if (!found || root.card !== card) return;
+  card.querySelector("blockquote").before(drawCrop(card, found.picture.cloneNode(), found.marks, source.title));
+  place(card, mark);
+};
+
+const listenForEvidence = (root, data) => {
+  const sourceOf = (target) => {
+    const mark = target?.closest?.(".cite[data-number]");
+    const source = mark && data.sources.find(({ number, place: known }) => known && String(number) === mark.dataset.number);
+    return source ? [mark, source] : null;
+  };
+  const point = (event, delay) => {
+    const found = sourceOf(event.target);
+    if (!found || event.pointerType === "touch") return;
+    evidenceOf(found[1]); // asked for while one waits
+    clearTimeout(root.pointing);
+    root.pointing = setTimeout(() => found[0].isConnected && showEvidence(root, ...found), delay);
+  };
+  root.onpointerover = (event) => point(event, DELAY_MS);
+  root.onpointerout = (event) => sourceOf(event.target) && hideEvidence(root);
+  root.listening?.abort(); // of what was drawn before
+  root.listening = new AbortController();
+  const { signal } = root.listening;
+  root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && point(event, DELAY_MS), { signal });
+  root.addEventListener("focusout", () => hideEvidence(root), { signal });
+  root.onkeydown = (event) => {
+    if (event.key !== "Escape" || !root.card) return;
+    event.stopPropagation();
+    hideEvidence(root);
+  };
+  root.onpointerdown = () => hideEvidence(root);
+};
