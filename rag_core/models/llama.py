@@ -17,6 +17,7 @@ from rag_core.errors import Cancelled, ModelUnavailable
 from rag_core.models.gguf_files import INSTALL_LLAMA, llama_missing
 from rag_core.models.local_model import MIN_P, TOP_K, Drawing, LocalModel
 from rag_core.models.messages import never
+from rag_core.models.texts import THOUGHT_MARKS
 from rag_core.settings import GenerationSettings
 
 _log = logging.getLogger(__name__)
@@ -43,6 +44,8 @@ class LlamaModel(LocalModel):
         self._begin = begin if model.add_bos_token() and begin >= 0 else None
         spelt = [model.token_get_text(token) if token >= 0 else "" for token in (begin, end)]
         self._use_template(self._llm.metadata.get("tokenizer.chat_template") or "", *spelt)
+        marks = ((mark, self._encode(mark, special=True)) for mark in THOUGHT_MARKS)
+        self._thoughts = {tokens[0]: mark.encode() for mark, tokens in marks if len(tokens) == 1}
         self._asked_to_stop: Callable[[], bool] = never
         # Kept on the object: llama.cpp holds a bare pointer to it.
         self._abort = _abort_callback(lambda: self._asked_to_stop())
@@ -59,7 +62,7 @@ class LlamaModel(LocalModel):
 
     def spelt(self, token: int) -> bytes:
         """See `LocalModel.spelt`."""
-        return bytes(self._llm._model.detokenize([token]))
+        return self._thoughts.get(token) or bytes(self._llm._model.detokenize([token]))
 
     def _drawn(self, drawing: Drawing) -> Generator[int, None, None]:
         grammar = _grammar(drawing.request.json_schema) if drawing.request.json_schema else None

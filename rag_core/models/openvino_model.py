@@ -16,6 +16,7 @@ from rag_core.errors import Cancelled, ModelUnavailable
 from rag_core.models.gguf_header import header_of
 from rag_core.models.local_model import MIN_P, TOP_K, Drawing, LocalModel
 from rag_core.models.openvino_files import converted
+from rag_core.models.texts import THOUGHT_MARKS
 from rag_core.settings import GenerationSettings
 
 OPENVINO = "OpenVINO"
@@ -45,6 +46,7 @@ class OpenVinoModel(LocalModel):
         numbers: dict[bytes, int] = self._tokenizer.get_vocab()
         self._texts_of = {number: text for text, number in numbers.items()}
         self._control = frozenset(header.control_tokens)
+        self._hidden = self._control - {numbers.get(mark.encode(), -1) for mark in THOUGHT_MARKS}
         marks = sorted((self._texts_of.get(token, b"").decode("utf-8", "replace") for token in self._control), key=len)
         self._marks = re.compile("|".join(re.escape(mark) for mark in reversed(marks) if len(mark) > 1) or "(?!)")
         self._ends = {numbers[end.encode()] for end in _ENDS if end.encode() in numbers} & self._control
@@ -74,7 +76,7 @@ class OpenVinoModel(LocalModel):
 
     def spelt(self, token: int) -> bytes:
         """See `LocalModel.spelt`."""
-        return b"" if token in self._control else self._texts_of.get(token, b"")
+        return b"" if token in self._hidden else self._texts_of.get(token, b"")
 
     def _drawn(self, drawing: Drawing) -> Generator[int, None, None]:
         cancelled = drawing.request.cancelled

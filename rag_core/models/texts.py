@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-_OPENING = ("<think>", "<thinking>")
-_CLOSING = ("</think>", "</thinking>")
+# Of Qwen, DeepSeek and many others; of Gemma 4; of gpt-oss, whose answer too has a channel.
+_OPENING = ("<think>", "<thinking>", "<|channel>", "<|channel|>")
+_CLOSING = ("</think>", "</thinking>", "<channel|>", "final<|message|>")
+_OPENS = re.compile(rf"\s*(?:{'|'.join(map(re.escape, _OPENING))})")
+_CLOSES = re.compile("|".join(map(re.escape, _CLOSING)))
+THOUGHT_MARKS = (*_OPENING, "</think>", "</thinking>", "<channel|>", "<|message|>")
+"""What a model's tokens may spell around its thoughts; as control tokens they would not show."""
 _LOOP_CHARS, _LOOP_LEAST, _ROUNDS, _LOOK_CHARS = 1200, 160, 3, 20
 
 
@@ -50,7 +55,7 @@ def _goes_round(text: str) -> bool:
 
 
 def without_thoughts(pieces: Iterable[str], *, thinking: bool = False) -> Iterator[str]:
-    """Pieces of text without what a model thinks aloud first, between <think> and </think>.
+    """Pieces of text without what a model thinks aloud first, between <think> and </think> or the like.
 
     thinking: the prompt ends with the opening mark, as some templates have it.
     """
@@ -60,9 +65,9 @@ def without_thoughts(pieces: Iterable[str], *, thinking: bool = False) -> Iterat
             yield piece
             continue
         held += piece
-        if not thinking and (opening := re.match(r"\s*<think(?:ing)?>", held)):
+        if not thinking and (opening := _OPENS.match(held)):
             thinking, held = True, held[opening.end() :]
-        if thinking and (closing := re.search(r"</think(?:ing)?>", held)):
+        if thinking and (closing := _CLOSES.search(held)):
             thinking, held = False, held[closing.end() :]
         if thinking:
             held = held[len(held) - _begun(held, _CLOSING) :]

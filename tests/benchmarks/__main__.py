@@ -13,7 +13,7 @@ _ALONE = [
     ["search", "--chunks", "10000"], ["start", "--chunks", "10000"], ["bulk", "--files", "10000"],
     ["rescan", "--files", "10000"],
     ["recovery", "--files", "10000"], ["evaluate", "--questions", "500", "--chunks", "10000"],
-    ["generation"], ["crowd", "--chunks", "10000"], ["serve", "--chunks", "10000"],
+    ["generation"], ["real_models"], ["crowd", "--chunks", "10000"], ["serve", "--chunks", "10000"],
     ["locked"], ["long_table"],
 ]  # fmt: skip
 _WITH_SHARED = [
