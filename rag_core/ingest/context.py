@@ -13,6 +13,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Document, Stage
 from rag_core.embedding import Embedder
 from rag_core.errors import Cancelled, LecternError, StoreUnavailable
+from rag_core.ingest.folder_ends import Folder
 from rag_core.ingest.leases import Leases
 from rag_core.ingest.work import Work
 from rag_core.reading import Reader
@@ -38,6 +39,7 @@ class RunContext:
 
     embedder: the model for what is added now. committing: held by whoever commits. removed: told of each document that
     a newer version took the place of. names: those by which documents are told of, by id, instead of their own.
+    folders: those that were gone through. failures: what failed so far, by the names of sources.
     """
 
     settings: Settings
@@ -50,6 +52,8 @@ class RunContext:
     cancellation: Cancellation
     password: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    folders: list[Folder] = field(default_factory=list)
+    failures: dict[str, LecternError] = field(default_factory=dict)
     _events: queue.SimpleQueue[AddEvent | None] = field(default_factory=queue.SimpleQueue)
     _interrupted: threading.Event = field(default_factory=threading.Event)
     _work: Future[None] | None = None
@@ -99,7 +103,15 @@ class RunContext:
         note: str = "",
     ) -> None:
         """Tell the caller of a step."""
+        if error is not None:
+            self.failures[source] = error
         self._events.put(AddEvent(source, stage, done, total, document, error, note))
+
+    def tell_folders(self) -> None:
+        """Tell, of each folder that was added, what of it was not taken and why, once all else is told."""
+        for folder in self.folders:
+            if not self.interrupted and (note := folder.told(self.failures)):
+                self.tell(folder.name, "cancelled", note=note)
 
     def lease(self, document_id: str) -> bool:
         """Lease a document. Returns whether nobody had."""

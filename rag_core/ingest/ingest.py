@@ -74,7 +74,12 @@ class Ingest:
     ) -> Iterator[AddEvent]:
         """Keep the bytes of sources and note them as pending documents, for `resume` to take on."""
         run = self._new(password, cancellation)
-        return self._events(run, lambda: leave_pending(run, expand(sources, self._looking(run))))
+
+        def accept() -> None:
+            leave_pending(run, expand(sources, self._looking(run)))
+            run.tell_folders()
+
+        return self._events(run, accept)
 
     def resume(
         self, documents: Mapping[str, str] | None = None, *, cancellation: Cancellation | None = None
@@ -138,7 +143,11 @@ class Ingest:
     def _carried(
         self, run: RunContext, accepted: Callable[[], Iterable[list[Work]]], room: float = BATCH_DOCUMENTS
     ) -> Iterator[AddEvent]:
-        return self._events(run, lambda: carry(run, accepted(), room=room))
+        def work() -> None:
+            carry(run, accepted(), room=room)
+            run.tell_folders()
+
+        return self._events(run, work)
 
     def _events(self, run: RunContext, work: Callable[[], None]) -> Iterator[AddEvent]:
         self._runs.add(run)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from rag_core.domain import Document
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, StoreUnavailable
 from rag_core.ingest.context import RunContext
+from rag_core.ingest.folder_ends import Folder
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
 from rag_core.reading import detect_bytes
 from rag_core.reading.base import PDF
@@ -61,13 +62,18 @@ def take_in(
     """The same without what is repeated, which is put into that list. reading: what is accepted is read at once."""
     arrivals: Arrivals = {}
     unchanged: list[Unchanged] = []
+    names = list[str]()  # of what was found since a folder ended
     for one in found:
         if run.interrupted:
             break
+        names += [one.key] if isinstance(one, Item) else [one.name] if isinstance(one, Refused) else []
         if isinstance(one, Item):
             _gather(run, one, arrivals, repeated, reading)
         elif isinstance(one, Unchanged):
             unchanged.append(one)
+        elif isinstance(one, PassedOver) and one.ends:
+            run.folders.append(Folder(one.name, one.note, names))
+            names = []
         elif isinstance(one, PassedOver):
             run.tell(one.name, "cancelled", note=one.note)
         elif isinstance(one, Refused):

@@ -91,14 +91,20 @@ class Fetching:
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """Files of a folder, by their paths from there, that are of no kind that is taken from folders."""
+    """Files of a folder, by their paths from there, that are of no kind that is taken from folders.
+
+    ends: whether that was all of a folder that was added; what fails of it is told of once more with them, at the end.
+    """
 
     name: str
     files: tuple[str, ...]
+    ends: bool = False
 
     @property
     def note(self) -> str:
-        """What is said of them, the first ones by name."""
+        """What is said of them, the first ones by name; nothing where there are none."""
+        if not self.files:
+            return ""
         more = f" and {len(self.files) - _NAMED} more" if len(self.files) > _NAMED else ""
         named = ", ".join(self.files[:_NAMED])
         return f"Passed over, as kinds that are not taken from folders: {named}{more}. One named by itself is tried."

@@ -102,8 +102,8 @@ def folder_items(
             yield item
         elif (removed.size_bytes, removed.modified_ns) != listing.files[name]:
             yield replace(item, unless=removed.document_id)
-    if listing.files and listing.others:
-        yield listing.passed_over(str(folder))
+    if listing.files and (listing.others or not root):
+        yield replace(listing.passed_over(str(folder)), ends=not root)
 
 
 def _note(

@@ -321,9 +321,14 @@ def _text(element: Any) -> str:
         return f"[{_number_of(element)}]"
     if element.tag == _PICTURE and (told := picture(element.get("descr"))):
         return f" {told} "
-    if element.tag == _PARAGRAPH:  # within another: of a text box
+    if element.tag == _PARAGRAPH or (element.tag == _RUN and _is_behind_box(element)):  # the first of a text box
         return "\n"
     return _MARKS.get(element.tag, "")
+
+
+def _is_behind_box(run: Any) -> bool:
+    before = run.getprevious()
+    return before is not None and before.tag == _RUN and next(before.iter(_SHAPE), None) is not None
 
 
 def _number_of(mark: Any) -> str:

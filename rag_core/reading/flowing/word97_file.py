@@ -51,10 +51,10 @@ class WordFile:
         self._main = compound.stream(file, "WordDocument")
         self._check()
         self._table = compound.stream(file, "1Table" if self._flags & _SECOND_TABLE else "0Table")
-        self._pieces = list(self._found_pieces())
         self._lengths = {name: number(self._main, at) for name, at in _LENGTHS.items()}
         if sum(self._lengths.values()) > max_chars:
             raise LimitExceeded(f"The file holds more than {max_chars:,} characters.")
+        self._pieces = list(self._found_pieces())
         self._text = "".join(map(self._units, self._pieces))
         self._runs = {which: sorted(self._found_runs(which)) for which in (_PARAGRAPHS, _CHARACTERS)}
 
@@ -98,6 +98,11 @@ class WordFile:
                         yield begin, piece.start + (last - piece.place) // piece.width
 
     @property
+    def _length(self) -> int:
+        """The characters of all texts, and the mark behind the last."""
+        return sum(self._lengths.values()) + 1
+
+    @property
     def _flags(self) -> int:
         return number(self._main, 10, 2)
 
@@ -120,7 +125,7 @@ class WordFile:
         data = data[at + 5 : at + 5 + length]
         count = (len(data) - 4) // (4 + _PIECE)
         for place in range(count):
-            start, end = number(data, 4 * place), number(data, 4 * place + 4)
+            start, end = number(data, 4 * place), min(number(data, 4 * place + 4), self._length)
             where = number(data, 4 * (count + 1) + _PIECE * place + 2)
             is_packed = bool(where & _PACKED)
             first = (where & (_PACKED - 1)) // (2 if is_packed else 1)

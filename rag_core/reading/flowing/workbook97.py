@@ -29,10 +29,11 @@ def read(path: Path, max_chars: int) -> Flow:
     notes: list[str] = []
     with compound.opened(path) as file:
         details = compound.details(file)
+        data = compound.stream(file, "Workbook", "Book")  # xlrd would go round where a file's parts do
     with Path(os.devnull).open("w") as nowhere:
         try:
             book = xlrd.open_workbook(
-                file_contents=path.read_bytes(), formatting_info=True, ragged_rows=True, on_demand=True, logfile=nowhere
+                file_contents=data, formatting_info=True, ragged_rows=True, on_demand=True, logfile=nowhere
             )
         except xlrd.XLRDError as error:
             if _LOCKED in str(error).lower():

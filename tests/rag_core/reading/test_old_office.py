@@ -110,6 +110,14 @@ def test_damaged_old_files_cost_themselves_alone(reader: Reader, tmp_path: Path,
     assert written(reader, tmp_path, whole, name).pages[0].text
 
 
+@pytest.mark.timeout(60)
+def test_a_workbook_whose_parts_lead_back_to_each_other_is_given_up(reader: Reader, tmp_path: Path) -> None:
+    data = bytearray(compound({"Workbook": bytes(range(250)) * 20}))
+    data[-512 + 4 * 9 : -512 + 4 * 10] = bytes(4)  # the last block of the stream leads to its first
+    with pytest.raises(UnreadableDocument, match="damaged"):
+        written(reader, tmp_path, bytes(data), "a.xls")
+
+
 def letter(**changed: object) -> bytes:
     """A message of Outlook with a file and another message attached."""
     ticks = int((datetime(2020, 3, 2, 9, tzinfo=UTC) - datetime(1601, 1, 1, tzinfo=UTC)).total_seconds() * 10**7)

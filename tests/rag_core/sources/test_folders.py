@@ -13,6 +13,7 @@ from rag_core import AddEvent, Library, Settings, Upload
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, SourceUnavailable, UnsupportedDocument
 from rag_core.sources import Item, read_item
 from tests.memory import remembered
+from tests.rag_core.reading.test_detect import LOCKED
 from tests.rag_core.samples import TEXTS
 
 
@@ -78,6 +79,24 @@ def test_a_newer_version_waits_for_its_place(settings: Settings, folder: Path) -
         list(library.resume())
         assert "burnt" in library.search("What does a loaf of rye bread cost?", k=1)[0].text
         assert {document.sources for document in library.documents()} == {("bakery.md",), ("chess.txt",), ("kept.txt",)}
+
+
+def test_what_of_a_folder_was_not_taken_is_said_in_the_last_event(settings: Settings, folder: Path) -> None:
+    small = settings.changed("reading", max_file_bytes=5000)
+    write(folder / "empty.txt", "")
+    write(folder / "long.txt", "x" * 6000)
+    (folder / "locked.docx").write_bytes(LOCKED[:4000] + LOCKED[-32:])
+    write(folder / "map.dwg", "x")
+    with Library.open(small) as library:
+        *_, last = list(library.add([folder]))
+        assert (last.source, last.stage) == (str(folder), "cancelled")
+        assert last.note == (
+            "Not taken: 1 empty (empty.txt); 1 with a password (locked.docx); 1 too large (long.txt). Passed over, as"
+            " kinds that are not taken from folders: map.dwg. One named by itself is tried."
+        )
+        for name in ("empty.txt", "long.txt", "locked.docx", "map.dwg"):
+            (folder / name).unlink()
+        assert str(folder) not in ends(library.add([folder]))  # all was taken
 
 
 def test_files_of_other_kinds_are_named_at_the_end(library: Library, folder: Path) -> None:
