@@ -22,6 +22,7 @@ from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_agai
 from rag_core.reading.pdf_bands import Sheet, in_frames
 from rag_core.reading.pdf_comments import with_comments
 from rag_core.reading.pdf_forms import with_values
+from rag_core.reading.pdf_heads import with_heads
 from rag_core.reading.pdf_hidden import hidden_text
 from rag_core.reading.pdf_order import Piece
 from rag_core.reading.pdf_pictures import text_is_a_picture
@@ -115,7 +116,8 @@ class PdfDocument(OpenDocument):
         boxes = partial(span_box, textpage, geometry)
         grids, frames = page_rules(page, geometry)
         shape = float(pdfium.FPDF_GetPageHeightF(page)) / max(float(pdfium.FPDF_GetPageWidthF(page)), 0.001)
-        pieces = in_frames(Sheet(text, boxes, shape), in_grids(text, pieces, grids, boxes), frames)
+        sheet = Sheet(text, boxes, shape)
+        pieces = with_heads(sheet, in_frames(sheet, in_grids(text, pieces, grids, boxes), frames))
         reading = composed(arranged(text, pieces))
         form = self._pdf.formenv
         return with_comments(with_values(reading, form.raw if form else None, page, geometry), page, geometry)

@@ -117,10 +117,10 @@ def _is_within(leaf: Line, frame: Frame) -> bool:
 
 def rows_of(sheet: Sheet, leaves: Sequence[Line], rules: Sequence[float]) -> list[Fields]:
     """The rows of a table; none where what stands there has no columns."""
-    edges = _edges(sheet, [[part for leaf in band for part in _loose(sheet, leaf)] for band in bands_of(leaves)])
+    edges = column_edges(sheet, bands_of(leaves))
     if not edges:
         return []
-    parts = [part for leaf in leaves for part in _loose(sheet, leaf, edges)]
+    parts = [part for leaf in leaves for part in parts_at(sheet, leaf, edges)]
     table = _Table(sheet.text, bands_of(parts), edges, rules)
     rows = [_fields(table, bands) for bands in _in_rows(table)]
     crowded = sum(_is_crowded(sheet.text, leaves) for fields in rows for leaves in fields.values())
@@ -148,7 +148,7 @@ def bands_of(leaves: Iterable[Line]) -> list[Band]:
     return [sorted(band, key=lambda leaf: leaf.box.left) for band in bands]
 
 
-def _loose(sheet: Sheet, leaf: Line, edges: Sequence[float] | None = None) -> Iterator[Line]:
+def parts_at(sheet: Sheet, leaf: Line, edges: Sequence[float] | None = None, gap: float = _GAP) -> Iterator[Line]:
     """The parts of a leaf between gaps that are wider than a blank, at edges alone where these are given."""
     if edges is not None and not any(leaf.box.left < at < leaf.box.right for at in edges):
         yield leaf
@@ -163,14 +163,14 @@ def _loose(sheet: Sheet, leaf: Line, edges: Sequence[float] | None = None) -> It
             is_edge = edges is None or any(left <= edge <= right for edge in edges)
             word, following = (sheet.text[one.start : one.end] for one in words[at - 1 : at + 1])
             is_one = _MARK_BEFORE.fullmatch(word) or _SIGN_AFTER.fullmatch(following)
-            if is_one or not is_edge or right - left < _GAP * sheet.height(leaf):
+            if is_one or not is_edge or right - left < gap * sheet.height(leaf):
                 continue
         if box := sheet.boxes(words[first].start, words[at - 1].end):
             yield Line(words[first].start, words[at - 1].end, box)
         first = at
 
 
-def _edges(sheet: Sheet, bands: Sequence[Band]) -> list[float]:
+def column_edges(sheet: Sheet, rows: Sequence[Band], gap: float = _GAP) -> list[float]:
     """Where columns part.
 
     Columns are what no gap goes through in any band, those left out that reach over several cells of most others. Two
@@ -178,6 +178,7 @@ def _edges(sheet: Sheet, bands: Sequence[Band]) -> list[float]:
     alike. With which neighbour they are is tried in three orders: the one is best that leaves the fewest fields empty,
     and then has the least blank within columns.
     """
+    bands = [[part for leaf in band for part in parts_at(sheet, leaf, None, gap)] for band in rows]
     spans = [_united((leaf.box.left, leaf.box.right) for leaf in band) for band in bands]
     own = [(leaf, at) for at, band in enumerate(bands) for leaf in band if not _reaches_over(leaf, spans)]
     columns = [

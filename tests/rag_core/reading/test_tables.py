@@ -151,6 +151,38 @@ def test_columns_are_told_where_heads_are_aligned_otherwise(reader: Reader, make
     assert _rows(page) == [("Income", "Summer months", "Winter months"), *figures]
 
 
+HEADS = (
+    ("Depots and ports at the end of March, in square metres", 112, 3), ("Lease land", 200, 2),
+    ("Own land", 120, 1), ("and/or", 200, 1), ("and building", 120, 0), ("building(1)", 200, 0), ("Total", 290, 0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ["line by line", "column by column"])
+def test_heads_that_are_stacked_over_figures_are_one_row(
+    reader: Reader, make_pdf: Callable[..., Path], order: str
+) -> None:
+    figures = (("Depots", "1,200", "950", "2,150"), ("Ports", "310", "1,290", "1,600"))
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 9)
+        canvas.drawString(LEFT, 460, "Where the company works, by who owns the ground:")
+        heads = sorted(HEADS, key=lambda head: (-head[2], head[1]) if order == "line by line" else (head[1], -head[2]))
+        for text, left, line in heads:
+            canvas.drawString(left, 400 + 11 * line, text)
+        for at, cells in enumerate(figures, 1):
+            for left, cell in zip((LEFT, 120, 200, 290), cells, strict=True):
+                canvas.drawString(left, 400 - 14 * at, cell)
+
+    path = make_pdf(draw)
+    page = _page(reader, path)
+    head = ("Own land and building", "Lease land and/or building(1)", "Total")
+    assert _rows(page) == [("", *head), *figures]
+    assert "Depots and ports at the end of March, in square metres\n" + "\t".join(head) in page.text
+    start = page.text.index("building(1)")
+    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 11), text=page.text).boxes
+    assert (round(box.left * 400), round(box.bottom * 600)) == (201, 202)
+
+
 def test_heads_over_figures_are_no_headings(reader: Reader, make_pdf: Callable[..., Path]) -> None:
     heads = (
         ("Ports", 40, 0),
