@@ -316,6 +316,7 @@ def test_a_folder_that_is_empty_or_changes_while_it_is_read(library: Library, tm
     for event in library.add([folder]):
         (folder / "199.txt").unlink(missing_ok=True)
         told[event.source] = event
+    assert "1 that cannot be read (199.txt)" in told.pop(str(folder)).note
     assert [name for name, event in told.items() if event.stage != "ready"] == ["199.txt"]
     assert isinstance(told["199.txt"].error, UnreadableDocument)
 
@@ -327,6 +328,7 @@ def test_ten_thousand_files_of_which_some_are_bad(library: Library, tmp_path: Pa
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes(99) if number % 1000 == 7 else f"Note {number} of the harbour.".encode())
     told = ends(library.add([tmp_path / "folder"]))
+    assert "7/7.txt" in told.pop(str(tmp_path / "folder")).note
     assert len(told) == 10_000
     assert {name for name, event in told.items() if event.error} == {
         f"7/{number}.txt" for number in range(7, 10_000, 1000)
