@@ -90,7 +90,7 @@ def _raced(path: Path, settings: Settings, able: list[str], trials: Trials) -> L
     if seconds(rows[0]) == float("inf"):
         if model is not None:
             model.close()
-        raise failures[-1]
+        raise failures[0]
     if rows[0].written_per_s:  # else the machine was too busy to tell
         trials.keep(path, rows)
     if model is not None and not model.is_closed and model.runtime == rows[0].runtime:
@@ -109,8 +109,8 @@ def _opened(path: Path, settings: Settings, folder: Path, row: RuntimeTrial) -> 
 def _problems(path: Path, runtime: str, missing: str | None = None) -> dict[str, str]:
     """Of each runtime that may be used why it cannot open a file, "" where it can."""
     ways: dict[str, Callable[[], str]] = {
-        OPENVINO: lambda: openvino_problem(path),
         LLAMA: lambda: llama_missing() if missing is None else missing,
+        OPENVINO: lambda: openvino_problem(path),  # last, for it mostly wins and then is open already
     }
     return {name: problem() for name, problem in ways.items() if runtime in ("auto", name)}
 

@@ -24,6 +24,7 @@ _ENDS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_te
 _BLOCK = 32  # tokens that OpenVINO keeps together of what it read
 _FIRST_STEP, _MOST_STEP = 4 * _BLOCK, 64 * _BLOCK
 _STEP_S = 1.0
+_KEPT = 1.25  # contexts
 _LOOK_S = 0.05
 
 
@@ -40,9 +41,9 @@ class OpenVinoModel(LocalModel):
     def __init__(self, path: Path, settings: GenerationSettings, folder: Path) -> None:
         super().__init__(path, settings)
         header = header_of(path)
-        self._pipe: Any = _opened(converted(path, folder), settings.threads, path.name)
-        self._tokenizer = self._pipe.get_tokenizer()
         self.context_tokens = min(settings.context_tokens, header.context_tokens or settings.context_tokens)
+        self._pipe: Any = _opened(converted(path, folder), settings.threads, self.context_tokens, path.name)
+        self._tokenizer = self._pipe.get_tokenizer()
         numbers: dict[bytes, int] = self._tokenizer.get_vocab()
         self._texts_of = {number: text for text, number in numbers.items()}
         self._control = frozenset(header.control_tokens)
@@ -147,11 +148,15 @@ class OpenVinoModel(LocalModel):
         self._pipe = self._tokenizer = None
 
 
-def _opened(folder: Path, threads: int, name: str) -> Any:
+def _opened(folder: Path, threads: int, context_tokens: int, name: str) -> Any:
     import openvino_genai
 
+    kept = openvino_genai.SchedulerConfig()
+    kept.enable_prefix_caching = True
+    kept.num_kv_blocks = int(_KEPT * context_tokens) // _BLOCK + 1  # else what was read is kept without end
+    how = {"scheduler_config": kept, **({"INFERENCE_NUM_THREADS": threads} if threads else {})}
     try:
-        return openvino_genai.LLMPipeline(str(folder), "CPU", **({"INFERENCE_NUM_THREADS": threads} if threads else {}))
+        return openvino_genai.LLMPipeline(str(folder), "CPU", **how)
     except (RuntimeError, ValueError, OSError) as error:
         raise ModelUnavailable(
             f"OpenVINO cannot open {name}: {str(error).strip()[-200:]}", help="Choose llama.cpp, or another model."
