@@ -7,7 +7,7 @@ or meet belong to one grid; where one is missing between two of its fields, thes
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
@@ -23,8 +23,8 @@ _THICK, _SHORT, _OFF = 4.0, 6.0, 3.0
 _MOST_OBJECTS, _MOST_SEGMENTS, _MOST_RULES, _DEPTH = 3_000, 60, 1_000, 3
 # Of the page's width: the least of what rules without columns go over.
 _WIDE = 0.2
-# A grid has so many rows and columns.
-_LEAST = 2
+# A grid has more edges of rows and of columns than this; one with more fields is graph paper.
+_LEAST, _MOST_FIELDS = 2, 5_000
 
 Matrix = tuple[float, float, float, float, float, float]
 
@@ -49,11 +49,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A grid of rules: where its rows and columns begin and end, in fractions of the page; its cells."""
+    """A grid of rules: where its rows and columns begin and end, in fractions of the page; the cell of each field."""
 
     rows: tuple[float, ...]
     columns: tuple[float, ...]
-    cells: tuple[Cell, ...]
+    fields: Mapping[tuple[int, int], Cell]
 
     @property
     def box(self) -> Box:
@@ -67,10 +67,7 @@ class Grid:
 
     def place(self, across: float, down: float) -> Cell:
         """The cell in which a place of the page stands, or the nearest."""
-        row, column = _nearest_field(self.rows, down), _nearest_field(self.columns, across)
-        return next(
-            cell for cell in self.cells if cell.row <= row < cell.row_end and cell.column <= column < cell.column_end
-        )
+        return self.fields[_nearest_field(self.rows, down), _nearest_field(self.columns, across)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +215,15 @@ def _overlap(one: Rule, other: Rule) -> bool:
     return one.start <= other.end + _OFF and other.start <= one.end + _OFF
 
 
-def _groups(level: Sequence[Rule], upright: Sequence[Rule]) -> list[tuple[list[Rule], list[Rule]]]:
+def _groups(level: Sequence[Rule], upright: Sequence[Rule]) -> list[tuple[set[Rule], list[Rule]]]:
     """Level and upright rules that meet, directly or through others."""
-    groups: list[tuple[list[Rule], list[Rule]]] = []
+    groups: list[tuple[set[Rule], list[Rule]]] = []
     for rule in upright:
-        met = [line for line in level if _meet(line, rule)]
-        touched = [group for group in groups if any(line in group[0] for line in met)]
-        groups = [group for group in groups if group not in touched]
-        lines = list(dict.fromkeys([*met, *(line for group in touched for line in group[0])]))
-        groups.append((lines, [rule, *(other for group in touched for other in group[1])]))
+        met = {line for line in level if _meet(line, rule)}
+        apart = [group for group in groups if met.isdisjoint(group[0])]
+        touched = [group for group in groups if not met.isdisjoint(group[0])]
+        lines = met.union(*(group[0] for group in touched))
+        groups = [*apart, (lines, [rule, *(other for group in touched for other in group[1])])]
     return groups
 
 
@@ -235,16 +232,28 @@ def _meet(level: Rule, upright: Rule) -> bool:
     return across and upright.start - _OFF <= level.at <= upright.end + _OFF
 
 
-def _grid(group: tuple[list[Rule], list[Rule]], width: float, height: float) -> Grid | None:
+def _grid(group: tuple[set[Rule], list[Rule]], width: float, height: float) -> Grid | None:
     level, upright = group
     if not level:
         return None
     sides = [min(rule.start for rule in level), max(rule.end for rule in level)]
     rows, columns = _edges([rule.at for rule in level]), _edges([*(rule.at for rule in upright), *sides])
-    if min(len(rows), len(columns)) <= _LEAST:
+    if min(len(rows), len(columns)) <= _LEAST or len(rows) * len(columns) > _MOST_FIELDS:
         return None
-    cells = tuple(_cells(rows, columns, level, upright))
-    return Grid(tuple(at / height for at in rows), tuple(at / width for at in columns), cells)
+    cells = _cells(rows, columns, _near(rows, level), _near(columns, upright))
+    fields = {
+        (row, column): cell
+        for cell in cells
+        for row in range(cell.row, cell.row_end)
+        for column in range(cell.column, cell.column_end)
+    }
+    return Grid(tuple(at / height for at in rows), tuple(at / width for at in columns), fields)
+
+
+def _near(edges: Sequence[float], rules: Iterable[Rule]) -> list[list[Rule]]:
+    """The rules at each edge."""
+    found = list(rules)
+    return [[rule for rule in found if abs(rule.at - at) <= _OFF] for at in edges]
 
 
 def _edges(places: Sequence[float]) -> list[float]:
@@ -257,7 +266,7 @@ def _edges(places: Sequence[float]) -> list[float]:
 
 
 def _cells(
-    rows: Sequence[float], columns: Sequence[float], level: Sequence[Rule], upright: Sequence[Rule]
+    rows: Sequence[float], columns: Sequence[float], level: Sequence[list[Rule]], upright: Sequence[list[Rule]]
 ) -> Iterator[Cell]:
     """The cells of a grid: each goes on to the right, then down, as long as no rule is between."""
     taken: set[tuple[int, int]] = set()
@@ -267,17 +276,15 @@ def _cells(
             if (row, column) in taken:
                 continue
             right, bottom = column + 1, row + 1
-            while right < len(column_middles) and not _between(upright, columns[right], down):
+            while right < len(column_middles) and not _go_past(upright[right], down):
                 right += 1
-            while bottom < len(row_middles) and not any(
-                _between(level, rows[bottom], middle) for middle in column_middles[column:right]
-            ):
+            across = column_middles[column:right]
+            while bottom < len(row_middles) and not any(_go_past(level[bottom], middle) for middle in across):
                 bottom += 1
-            cell = Cell(row, column, bottom, right)
             taken |= {(r, c) for r in range(row, bottom) for c in range(column, right)}
-            yield cell
+            yield Cell(row, column, bottom, right)
 
 
-def _between(rules: Sequence[Rule], at: float, middle: float) -> bool:
-    """Whether a rule at a place goes past the middle of a field."""
-    return any(abs(rule.at - at) <= _OFF and rule.start <= middle <= rule.end for rule in rules)
+def _go_past(rules: Iterable[Rule], middle: float) -> bool:
+    """Whether a rule goes past the middle of a field."""
+    return any(rule.start <= middle <= rule.end for rule in rules)

@@ -187,7 +187,8 @@ def table_row(text: str, fields: Fields, columns: Sequence[int], pieces: Sequenc
 
 def face_of(leaf: Line, pieces: Iterable[Piece]) -> Face:
     """The face of the line that a leaf is of."""
-    return next(piece.face for piece in pieces if piece.line.start <= leaf.start < piece.line.end)
+    faces = (piece.face for piece in pieces if not piece.cells and piece.line.start <= leaf.start < piece.line.end)
+    return next(faces, Face(0.0, False))
 
 
 def around(boxes: Iterable[Box]) -> Box:
