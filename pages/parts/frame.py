@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.parts.components import component
 from pages.parts.opening import Opening
 from pages.parts.page_itself import PLACES
 
@@ -24,6 +25,8 @@ def dress() -> None:
     """Put on the style sheet and the wordmark of the theme in use."""
     st.html(PARTS / "style.css")
     shade = "dark" if st.context.theme.type == "dark" else "light"
+    with st.container(key="frame_drawer"):
+        component("drawer")(key="frame_drawer_part", data={})
     st.logo(PARTS / f"art/wordmark-{shade}.svg", size="large", icon_image=PARTS / f"art/wordmark-{shade}.svg")
 
 

@@ -180,3 +180,39 @@ def test_a_number_that_is_pointed_at_shows_its_evidence(open_page: Open, filled:
     page.locator(".exchange").nth(1).locator(".cite").first.hover()
     expect(card.locator("blockquote")).to_contain_text("hlorine")
     expect(card.locator(".crop")).to_have_count(0)
+
+
+SMALL = """() => {
+  const small = [];
+  const look = (root) => root.querySelectorAll("*").forEach((element) => {
+    if (element.shadowRoot) look(element.shadowRoot);
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    const size = parseFloat(getComputedStyle(element).fontSize);
+    if (!own || !size || element.closest(".words, style, script, [aria-hidden=true]")) return;
+    if (element.getBoundingClientRect().width && size < 14) small.push(`${size}: ${element.textContent.trim()}`);
+  });
+  look(document.body);
+  return small;
+}"""
+
+
+def test_on_a_phone_a_choice_closes_the_drawer_and_nothing_is_small(open_page: Open, filled: None) -> None:
+    page = open_page("chat", width=390, height=844)
+    ask(page, "When is a ticket refunded in full?")
+    page.locator(".cite").first.click()
+    assert boxes(page) >= 1
+    expect(page.locator(".passage .box").first).to_be_in_viewport()
+    assert page.evaluate(SMALL) == []
+    page.get_by_role("button", name="Show the text alone").click()
+    expect(page.locator(".passage mark").first).to_be_in_viewport()
+    assert page.evaluate(SMALL) == []
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".passage")).to_have_count(0)
+    open_drawer = page.get_by_test_id("stExpandSidebarButton")
+    open_drawer.click()
+    page.locator(".st-key-chat_list button").first.click()
+    expect(page.get_by_role("link", name="Search")).not_to_be_in_viewport()
+    open_drawer.click()
+    page.get_by_role("link", name="Search").click()
+    expect(page.locator("h1")).to_have_text("Search")
+    expect(page.get_by_role("link", name="Search")).not_to_be_in_viewport()
