@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from rag_core.domain import FollowedSource, KnownSource, LeftOut, Upload, Visit, WebAddress
 from rag_core.errors import LecternError
@@ -133,6 +134,20 @@ class Looking:
     stopped: Callable[[str], bool]
     follow: Callable[[FollowedSource], None]
     again: bool = False
+
+
+class Before(NamedTuple):
+    """What the library knows of places, by location: what was seen there, sizes of kept bytes by document, removals."""
+
+    known: Mapping[str, KnownSource]
+    kept: Mapping[str, int]
+    left_out: Mapping[str, LeftOut]
+
+    @classmethod
+    def below(cls, place: str, looking: Looking) -> Before:
+        """The same of all that is below a place."""
+        known = looking.known_below(f"{place.rstrip('/')}/")
+        return cls(known, looking.kept() if known else {}, looking.left_out() if looking.again else {})
 
 
 def is_as_it_was(seen: KnownSource, visit: Visit, kept: Mapping[str, int], looking: Looking) -> bool:

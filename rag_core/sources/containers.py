@@ -16,10 +16,10 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from rag_core.domain import KnownSource, LeftOut, Visit
+from rag_core.domain import Visit
 from rag_core.errors import Cancelled, LecternError, UnreadableDocument, UnsupportedDocument
 from rag_core.sources.archives import Budget, Member, packed_members, zip_members
-from rag_core.sources.base import Found, Item, Looking, PassedOver, Refused, Unchanged, is_as_it_was
+from rag_core.sources.base import Before, Found, Item, Looking, PassedOver, Refused, Unchanged, is_as_it_was
 from rag_core.sources.files import open_item
 from rag_core.sources.mailbox import mailbox_members
 
@@ -51,17 +51,18 @@ def container_of(place: str) -> Path | None:
     return None
 
 
-def container_items(item: Item, looking: Looking) -> Iterator[Found]:
+def container_items(item: Item, looking: Looking, before: Before | None = None) -> Iterator[Found]:
     """The documents that a container holds, as items or as unchanged; or the item itself, where it is a document.
 
-    What is wrong with one of them is told of by its name, what is wrong with the container by its own.
+    What is wrong with one of them is told of by its name, what is wrong with the container by its own. before: what is
+    known of its folder, where that was asked for already.
     """
     try:
         with open_item(item) as (stream, seen):
             if _is_document(item.name, stream):
                 yield item
             else:
-                yield from _Container(item, looking, seen).found(stream)
+                yield from _Container(item, looking, seen, before or _known(item, looking)).found(stream)
     except LecternError as error:
         yield Refused(item.key, error)
 
@@ -73,17 +74,11 @@ class _Container:
     item: Item
     looking: Looking
     seen: Visit
-    known: Mapping[str, KnownSource] = field(default_factory=dict)
-    kept: Mapping[str, int] = field(default_factory=dict)
-    left_out: Mapping[str, LeftOut] = field(default_factory=dict)
+    before: Before
     others: list[str] = field(default_factory=list)
 
     def found(self, stream: BinaryIO) -> Iterator[Found]:
         """What it holds, and at the end what of that is passed over."""
-        if place := self.item.visit.location:
-            self.known = self.looking.known_below(f"{place}/")
-            self.kept = self.looking.kept() if self.known else {}
-            self.left_out = self.looking.left_out() if self.looking.again else {}
         any_found = False
         for one in self._within("", stream, self.item.name, Budget(self.seen.size_bytes), 0):
             any_found = True
@@ -134,10 +129,11 @@ class _Container:
         """A document: what is known of it and did not change, or its bytes."""
         place = self.item.visit.location
         location = f"{place}/{path}" if place else ""
-        name, known, removed = f"{self.item.name}/{path}", self.known.get(location), self.left_out.get(location)
+        name, known = f"{self.item.name}/{path}", self.before.known.get(location)
+        removed = self.before.left_out.get(location)
         size = known.visit.size_bytes if known and member.size_bytes < 0 else member.size_bytes
         visit = replace(self.seen, location=location, size_bytes=size)
-        if known and is_as_it_was(known, visit, self.kept, self.looking):
+        if known and is_as_it_was(known, visit, self.before.kept, self.looking):
             yield Unchanged(name, known.document_id, visit)
         elif removed is None or removed.modified_ns != visit.modified_ns:
             try:
@@ -149,6 +145,10 @@ class _Container:
 
     def _key(self, path: str) -> str:
         return f"{self.item.key}/{path}"
+
+
+def _known(item: Item, looking: Looking) -> Before:
+    return Before.below(item.visit.location, looking) if item.visit.location else Before({}, {}, {})
 
 
 def _is_document(name: str, stream: BinaryIO) -> bool:

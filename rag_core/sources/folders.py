@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 
 from rag_core.domain import Visit
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
-from rag_core.sources.base import Found, Looking, PassedOver, Refused, Unchanged, is_as_it_was
+from rag_core.sources.base import Before, Found, Looking, PassedOver, Refused, Unchanged, is_as_it_was
 from rag_core.sources.containers import container_items, is_container
 from rag_core.sources.files import file_item, is_inside, leads_out, location, no_file
 
@@ -85,20 +85,17 @@ def folder_items(
         nothing = "The folder holds no file of a kind that Lectern reads."
         told = f"{nothing} {listing.passed_over('').note}" if listing.others else nothing
         yield Refused(str(folder), UnsupportedDocument(told))
-    base = location(folder)
-    known = looking.known_below(base.rstrip("/") + "/") if listing.files else {}
-    kept = looking.kept() if known else {}
-    left_out = looking.left_out() if looking.again else {}
+    before = Before.below(location(folder), looking) if listing.files else Before({}, {}, {})
     for name in sorted(listing.files, key=lambda one: one.split("/")):
         item = file_item(folder / name, name, root, within)
         if is_container(name):
-            yield from container_items(item, looking)
+            yield from container_items(item, looking, before)
             continue
         visit = Visit(item.visit.location, "file", root, *listing.files[name])
-        seen = known.get(visit.location)
-        if seen and is_as_it_was(seen, visit, kept, looking):
+        seen = before.known.get(visit.location)
+        if seen and is_as_it_was(seen, visit, before.kept, looking):
             yield Unchanged(name, seen.document_id, visit)
-        elif (removed := left_out.get(visit.location)) is None:
+        elif (removed := before.left_out.get(visit.location)) is None:
             yield item
         elif (removed.size_bytes, removed.modified_ns) != listing.files[name]:
             yield replace(item, unless=removed.document_id)
