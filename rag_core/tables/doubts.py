@@ -80,8 +80,9 @@ def _of_column(column: Column) -> Iterator[str]:
     if column.kind != "text":
         others = int(counts[np.isnan(column.values)].sum())
         if others:
-            what = "numbers" if column.kind == "number" else "days"
-            yield f"{others:,} of {every:,} cells of “{head}” are not {what}, and are in no sum or comparison."
+            what = "number" if column.kind == "number" else "day"
+            are = f"are not {what}s, and are" if others > 1 else f"is not a {what}, and is"
+            yield f"{others:,} of {every:,} cells of “{head}” {are} in no sum or comparison."
         return
     sample = [text for text in column.texts[:_SAMPLE] if not says_nothing(text)]
     for what, worth in (("numbers", lambda texts: numbers_in(texts)[0]), ("days", dates_in)):

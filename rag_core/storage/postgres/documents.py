@@ -127,6 +127,7 @@ class DocumentStore:
             reach("commit.uncommitted")
         reach("commit.committed")
         self._forget(*(item.document_id for item in batch if item.replaces))
+        self.table_readings.forget([item.document_id for item in batch])
 
     def all(self) -> list[Document]:
         """Every document that is not being removed, newest first."""
@@ -349,6 +350,7 @@ class DocumentStore:
             self._changes += 1
             for document_id in ids:
                 self._ready.pop(document_id, None)
+        self.table_readings.forget(ids)
 
 
 def _matrix(vectors: Sequence[Vector]) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from psycopg import Connection
 from psycopg.rows import TupleRow
@@ -27,14 +27,31 @@ _INHERIT = f"""
 
 
 class TableReadingStore:
-    """Reads and writes them. `forget` is told of every document whose notes change. Raises StoreUnavailable."""
+    """Reads and writes them, and remembers what was read: a question asks for it a dozen times.
+
+    `forget` is told of every document whose notes change. Raises StoreUnavailable."""
 
     def __init__(self, database: Database, forget: Callable[..., None]) -> None:
         self._database = database
         self._forget = forget
+        self._known: dict[str, tuple[TableReading, ...]] = {}
+        self._changes = 0
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """What is remembered of documents is out of date."""
+        self._changes += 1
+        for document_id in ids:
+            self._known.pop(document_id, None)
 
     def of(self, document_id: str) -> tuple[TableReading, ...]:
         """Those of a document, by the number of the table."""
+        if (known := self._known.get(document_id)) is None:
+            changes, known = self._changes, self._read(document_id)
+            if changes == self._changes:  # or it may be out of date already
+                self._known[document_id] = known
+        return known
+
+    def _read(self, document_id: str) -> tuple[TableReading, ...]:
         rows = self._database.rows(
             f"SELECT {_KEPT} FROM table_readings WHERE document_id = %s ORDER BY number", (storable(document_id),)
         )
@@ -55,12 +72,14 @@ class TableReadingStore:
                 Jsonb(columns), storable(document_id),
             ),
         )  # fmt: skip
+        self.forget([document_id])
 
     def discard(self, document_id: str, number: int) -> None:
         """Have a table be as it was read."""
         self._database.execute(
             "DELETE FROM table_readings WHERE document_id = %s AND number = %s", (storable(document_id), number)
         )
+        self.forget([document_id])
 
     def note(self, document_id: str, notes: Sequence[str]) -> None:
         """Say what is doubtful about a document's tables."""

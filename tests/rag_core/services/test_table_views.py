@@ -77,6 +77,9 @@ def test_a_question_goes_over_the_columns_that_it_names(library: Library, wide: 
     assert [condition.column for condition in answer.table.plan.conditions] == [0]
     again = library.table_plans.ask(answer.table.plan, "The same")
     assert again.sentences[0].text == answer.sentences[0].text
+    largest = max(day * (column - 1) % 97 for day in range(1, 8))
+    answer = library.ask("What is the largest level of gauge cn1?", scope=scope)
+    assert answer.sentences[0].text == f"Largest Gauge cn1 level: {largest}."
     assert wide.notes == (
         f"The table: it has {WIDE + 2:,} columns; a question goes over 60 of them: those whose heads it names, and the"
         " first.",
