@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
-from rag_core.answering.cues import asks_for_words, asks_why
+from rag_core.answering.cues import asks_for_words
 from rag_core.answering.grounding import Stand
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.composing import Composition
@@ -27,16 +25,18 @@ from rag_core.text.terms import terms
 
 PATH = Path(__file__).with_name("model_choice.json")
 SIGNS = (
-    "refused", "right", "answerable", "line_right", "line_share", "line_first", "held", "unheld", "figures", "words",
-    "span", "asks_words", "asks_why", "length",
+    "refused", "right", "answerable", "line_worse", "line_first", "held", "unheld", "figures", "words", "span",
+    "agrees", "asks_words",
 )  # fmt: skip
 """refused: whether the model found nothing; all that is of its sentence is 0 then. right, answerable: log odds of the
-reader for what it quotes, and for the passages. line_right: for the line that the sentence stands on; line_share: that
-line's in the softmax of all; line_first: whether it is quoted too. held: log odds that it is held; unheld: whether a
+reader for what it quotes, and for the passages. line_worse: by how much they are lower for the line that the sentence
+stands on; line_first: whether that is quoted too. held: log odds that the line holds the sentence; unheld: whether a
 figure stands nowhere. figures, words: the share of what the sentence says beyond the question that is quoted too; span:
-the share of the reader's very words that the sentence says. length: in words."""
+the share of the reader's very words that the sentence says; agrees: all three together. asks_words: whether what is
+asked for is no figure."""
 
-_SUREST, _LONGEST = 6.0, 40
+_SUREST, _WORST = 6.0, -3.0
+_UNKNOWN = 0.5  # a share of nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,6 @@ def signs(question: str, reading: Reading, said: Extraction, sentence: str, stan
     """What speaks for and against a model's `sentence`, by name; `said` is what is quoted of the reading."""
     evidence, made = reading.evidence, reading.made
     place = _unit_of(reading, stand.quote)
-    shares = np.exp(made.scores - made.scores.max())
     unit = evidence.units[place].quote
     cells = tuple(_said_cells(reading, place, sentence))
     alone = Composition((place,), made.scores, (unit,), "", (), cells, is_computed=False)
@@ -96,21 +95,24 @@ def signs(question: str, reading: Reading, said: Extraction, sentence: str, stan
     figures = numbers(sentence) - numbers(question)
     start, end = map(int, evidence.spans[made.chosen[0]])
     span = set(terms(evidence.units[made.chosen[0]].quote.text[start:end])) - asked
-    return _of_question(question, reading) | {
-        "refused": 0.0, "line_right": _odds(trust(evidence, alone).right),
-        "line_share": float(shares[place] / shares.sum()), "line_first": float(place == made.chosen[0]),
+    own = _of_question(question, reading)
+    shares = {
+        "figures": len(figures & numbers(quoted)) / len(figures) if figures else _UNKNOWN,
+        "words": len(new & set(terms(quoted))) / len(new) if new else _UNKNOWN,
+        "span": len(span & set(terms(sentence))) / len(span) if span else _UNKNOWN,
+    }
+    return own | shares | {
+        "refused": 0.0, "line_first": float(place == made.chosen[0]),
+        "line_worse": max(_WORST, min(_odds(trust(evidence, alone).right) - own["right"], 0.0)),
         "held": _odds(stand.score), "unheld": float(not stand.holds_figures),
-        "figures": len(figures & numbers(quoted)) / len(figures) if figures else 0.5,
-        "words": len(new & set(terms(quoted))) / len(new) if new else 0.5,
-        "span": len(span & set(terms(sentence))) / len(span) if span else 0.5,
-        "length": min(len(sentence.split()), _LONGEST) / _LONGEST,
+        "agrees": math.prod(min(share + (1 - _UNKNOWN) * (name != "words"), 1.0) for name, share in shares.items()),
     }  # fmt: skip
 
 
 def _of_question(question: str, reading: Reading) -> dict[str, float]:
     return {
         "right": _odds(reading.trust.right), "answerable": _odds(reading.trust.answerable),
-        "asks_words": float(asks_for_words(question)), "asks_why": float(asks_why(question)),
+        "asks_words": float(asks_for_words(question)),
     }  # fmt: skip
 
 
