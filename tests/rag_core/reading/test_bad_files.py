@@ -136,6 +136,13 @@ def test_what_is_wrong_beside_the_text_costs_no_text(reader: Reader, tmp_path: P
         assert reader.read(tmp_path / "stored", "a.docx").pages[0].text == "Words."
 
 
+def test_a_box_that_hangs_on_a_line_is_a_line_of_its_own(reader: Reader, tmp_path: Path) -> None:
+    inner = "<w:txbxContent><w:p><w:r><w:t>In a box.</w:t></w:r></w:p></w:txbxContent>"
+    box = f'<w:r><w:pict><v:textbox xmlns:v="urn:schemas-microsoft-com:vml">{inner}</v:textbox></w:pict></w:r>'
+    (tmp_path / "stored").write_bytes(body(f"<w:p>{box}<w:r><w:t>Words.</w:t></w:r></w:p>"))
+    assert reader.read(tmp_path / "stored", "a.docx").pages[0].text == "In a box.\nWords."
+
+
 def test_parts_that_a_word_document_lacks_are_named(reader: Reader, tmp_path: Path) -> None:
     relations = "word/_rels/document.xml.rels"
     with zipfile.ZipFile(io.BytesIO(saved(document))) as archive:
