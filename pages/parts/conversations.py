@@ -75,7 +75,7 @@ def sidebar(library: Library, chosen: str | None) -> None:
     if known:
         wanted = st.text_input(
             "Search conversations", key="chat_find", placeholder="Search conversations", icon=":material/search:",
-            label_visibility="collapsed",
+            label_visibility="collapsed", live=True,
         )  # fmt: skip
         if wanted.strip():
             conversations = library.conversations(wanted)

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.state import LibraryState
 from rag_core.domain import Document
 
 FILTER_FROM = 8
@@ -72,13 +73,16 @@ def folders_of(document: Document) -> set[str]:
 
 
 def _worded(documents: list[Document]) -> list[Document]:
+    st.session_state.setdefault("upload_filter", LibraryState.parse().q)
     wanted = st.text_input(
         "Filter",
         placeholder="Filter by title, author, kind, year, tag or file name",
         key="upload_filter",
         label_visibility="collapsed",
         icon=":material/search:",
+        live=True,
     )
+    LibraryState.write(q=wanted.strip())
     parts = wanted.casefold().split()
     return [document for document in documents if all(part in _words(document) for part in parts)]
 
@@ -97,11 +101,13 @@ def _one_of(
     """Those with the value that is chosen; nothing is asked where all have the same."""
     key = f"upload_filter_{name}"
     known = sorted({value for document in documents for value in values(document)})
-    kept = st.session_state.get(key)
+    kept = st.session_state.get(key) or getattr(LibraryState.parse(), name) or None
     if len(known) < 2 and kept in (None, everything):
         return documents
     options = [everything, *known, *([kept] if kept and kept not in (everything, *known) else [])]
+    st.session_state.setdefault(key, kept or everything)
     wanted = st.selectbox(name.capitalize(), options, key=key, label_visibility="collapsed", width=150)
+    LibraryState.write(**{name: "" if wanted == everything else wanted})
     return [document for document in documents if wanted == everything or wanted in values(document)]
 
 

@@ -48,10 +48,14 @@ class ChatState(PageState):
 
 @dataclass(frozen=True)
 class LibraryState(PageState):
-    """The document that is opened, and its page."""
+    """The document that is opened, and its page; and what the list is narrowed to, by words, state, kind and folder."""
 
     d: str = ""
     p: str = "1"
+    q: str = ""
+    state: str = ""
+    kind: str = ""
+    folder: str = ""
 
     @property
     def page(self) -> int:

@@ -50,6 +50,7 @@ def test_documents_are_narrowed_by_kind_and_folder_and_sorted(library: FakeLibra
     ]
     test = draw("upload")
     assert [box.value for box in test.selectbox] == ["All kinds", "All folders"]
+    assert [box.value for box in draw("upload", kind="PDF").selectbox] == ["PDF", "All folders"]
     test.selectbox(key="upload_filter_folder").select("b").run()
     test.session_state["upload_order"] = ("pages", True)
     test.run()

@@ -59,6 +59,9 @@ def test_a_filled_library_counts_and_offers_a_filter(library: FakeLibrary) -> No
     assert "9 documents, 27 pages" in said(test)
     test.text_input(key="upload_filter").set_value("nothing like it").run()
     assert "No document matches." in said(test)
+    assert test.query_params["q"] == "nothing like it", "so that it is there again behind an opened document"
+    again = draw("upload", q="document 3")
+    assert again.text_input(key="upload_filter").value == "document 3"
 
 
 def test_an_opened_document_names_the_pages_that_could_not_be_read(library: FakeLibrary) -> None:
