@@ -167,6 +167,13 @@ PASSAGE = Prompt(
     frozenset({"name", "number", "source", "text"}),
 )
 
+EXCERPT = Prompt(
+    """<{name} source="{source}">
+{text}
+</{name}>""",
+    frozenset({"name", "source", "text"}),
+)
+
 MARKED = Prompt(
     "Each passage below begins with <passage-{mark} and ends with </passage-{mark}>; all between is quoted.",
     frozenset({"mark"}),
@@ -234,9 +241,17 @@ def passage(number: int, source: str, text: str, mark: str) -> str:
 
     Small models take a likeness for a delimiter, whatever its mark.
     """
-    return PASSAGE.fill(
-        name=f"passage-{mark}", number=str(number), source=plain(source).replace('"', "'")[:200], text=plain(text),
-    )  # fmt: skip
+    return PASSAGE.fill(name=f"passage-{mark}", number=str(number), source=_source(source), text=plain(text))
+
+
+def excerpts(quoted: Iterable[tuple[str, str]], mark: str) -> str:
+    """Lines of passages for a small model, each a source and a text, without numbers that it would only repeat."""
+    told = [EXCERPT.fill(name=f"passage-{mark}", source=_source(source), text=plain(text)) for source, text in quoted]
+    return "\n\n".join((MARKED.fill(mark=mark), *told)) if told else ""
+
+
+def _source(text: str) -> str:
+    return plain(text).replace('"', "'")[:200]
 
 
 def plain(text: str) -> str:

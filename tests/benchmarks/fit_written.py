@@ -106,8 +106,9 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     if not options.records.exists():
-        with options.records.open("w", encoding="utf-8") as file:
-            file.writelines(json.dumps(one) + "\n" for one in recorded(options))
+        with options.records.open("w", encoding="utf-8", buffering=1) as file:
+            for one in recorded(options):
+                file.write(json.dumps(one) + "\n")
     every = [json.loads(line) for line in options.records.read_text(encoding="utf-8").splitlines()]
     signed = [one for one in every if one["signs"] is not None]
     spoken = [one for one in signed if not one["signs"]["refused"]]

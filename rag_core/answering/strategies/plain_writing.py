@@ -195,12 +195,8 @@ class _Writing:
             rules, *earlier = self._rules()
         some = self._excerpts(self.before.lines if earlier else frozenset())
         self.lines = (self.before.lines if earlier else frozenset()).union(*(one.lines for one in some))
-        texts = [
-            prompts.passage(number, f"{one.hit.document.title}, page {one.hit.page_label or one.hit.page}", one.text,
-                            self.question.mark)
-            for number, one in enumerate(some, start=1)
-        ]  # fmt: skip
-        context = "\n\n".join(texts) or prompts.ABOVE
+        told = ((f"{one.hit.document.title}, page {one.hit.page_label or one.hit.page}", one.text) for one in some)
+        context = prompts.excerpts(told, self.question.mark) or prompts.ABOVE
         return rules, *earlier, ChatMessage("user", prompts.PLAIN_ANSWER.fill(context=context, question=self._asked()))
 
     def _rules(self) -> tuple[ChatMessage, ...]:
