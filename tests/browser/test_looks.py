@@ -68,6 +68,7 @@ def test_text_can_be_read_on_both_pages(open_page: Open, filled: None, dark: boo
     page = open_page(dark=dark)
     page.locator(".shelf tbody tr").first.wait_for()
     assert faint(page) == []
+    expect(page.locator("[data-testid=stCaptionContainer]").first).to_have_css("opacity", "1")
     page.get_by_role("link", name="Chat").click()
     ask(page, "When is a ticket refunded in full?")
     page.locator(".cite").first.click()
