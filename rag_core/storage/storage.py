@@ -276,26 +276,7 @@ class Storage:
         return next(index for index in self.indexes if isinstance(index, kind))
 
     def _open(self, folder: Path, settings: Settings) -> None:
-        if settings.database_url is None or not settings.database_url.get_secret_value().strip():
-            self._server = EmbeddedServer(folder / FOLDER)
-            self._opened.callback(self._server.stop)
-            self._database = Database(self._server.start(), settings.storage, self._server.revive)
-        else:
-            self._database = Database(settings.database_url.get_secret_value(), settings.storage)
-        database = self._database
-        self._opened.callback(database.close)
-        self.documents = DocumentStore(database)
-        self.conversations = ConversationStore(database)
-        self.question_sets = QuestionSets(database)
-        self.access = AccessStore(database)
-        self.evaluation_runs = EvaluationRuns(database)
-        self.jobs = JobStore(database)
-        self.jobs.outlive()
-        self._opened.callback(self.jobs.deafen)
-        self.new_vectors = NewVectors(database)
-        self.hierarchy = HierarchyStore(database)
-        self.sources = SourceStore(database)
-        self.insights = InsightsStore(database)
+        database = self._connected(folder, settings)
         self.files: Blobs = FolderBlobs.prepared(folder / "files")
         self.removals = Removals(self.documents, self.files)
         self.log = ChangeLog(database)
@@ -329,6 +310,30 @@ class Storage:
                     lull_s=index.lull_s, longest_s=_LONGEST_LULL_S,
                 ))  # fmt: skip
         self._opened.callback(self.background("Dumps are compacted", self.compact, woken=True).stop)
+
+    def _connected(self, folder: Path, settings: Settings) -> Database:
+        """The database with its stores."""
+        if settings.database_url is None or not settings.database_url.get_secret_value().strip():
+            self._server = EmbeddedServer(folder / FOLDER)
+            self._opened.callback(self._server.stop)
+            self._database = Database(self._server.start(), settings.storage, self._server.revive)
+        else:
+            self._database = Database(settings.database_url.get_secret_value(), settings.storage)
+        database = self._database
+        self._opened.callback(database.close)
+        self.documents = DocumentStore(database)
+        self.conversations = ConversationStore(database)
+        self.question_sets = QuestionSets(database)
+        self.access = AccessStore(database)
+        self.evaluation_runs = EvaluationRuns(database)
+        self.jobs = JobStore(database)
+        self.jobs.outlive()
+        self._opened.callback(self.jobs.deafen)
+        self.new_vectors = NewVectors(database)
+        self.hierarchy = HierarchyStore(database)
+        self.sources = SourceStore(database)
+        self.insights = InsightsStore(database)
+        return database
 
     def _keep_up(self) -> None:
         """Finish what a broken connection, or a disk that failed, left behind."""

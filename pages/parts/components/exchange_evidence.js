@@ -4,11 +4,12 @@ const CROP_PX = 1400; // of the page's picture
 const AROUND = 0.025; // shown beside what is marked, of the page
 const HIGHEST_PX = 170;
 
-// What of the page is shown, in fractions of it: all of the marks, and at least half of its width.
+// What of the page is shown, in fractions of it: all of the marks, and most of its width, as a row's label stands far
+// from its figures.
 const cropOf = (marks) => {
   const [lefts, tops, rights, bottoms] = [1, 2, 3, 4].map((at) => marks.map((mark) => mark[at]));
-  const width = Math.min(Math.max(Math.max(...rights) - Math.min(...lefts) + 2 * AROUND, 0.5), 1);
-  const left = Math.min(Math.max(Math.min(...lefts) - AROUND, 0), 1 - width);
+  const width = Math.min(Math.max(Math.max(...rights) - Math.min(...lefts) + 2 * AROUND, 0.86), 1);
+  const left = Math.min(Math.max(Math.min(...lefts) - AROUND, 0), (1 - width) / 2);
   return { left, width, top: Math.max(Math.min(...tops) - AROUND, 0), bottom: Math.min(Math.max(...bottoms) + AROUND, 1) };
 };
 

@@ -2,7 +2,8 @@
 
 Both fail on different questions. For each a logistic regression estimates how probable it is that it is right, from
 what the reader thinks of its own choice and of the line that the model's sentence stands on, how far the line holds the
-sentence, and whether the two agree; `tests.benchmarks.fit_written` fits it on what real models wrote.
+sentence, and whether the two agree. `tests.benchmarks.fit_written` fits it around the weights that are there, on what
+real models wrote.
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ SIGNS = (
 """refused: whether the model found nothing; all that is of its sentence is 0 then. right, answerable: log odds of the
 reader for what it quotes, and for the passages. line_worse: by how much they are lower for the line that the sentence
 stands on; line_first: whether that is quoted too. held: log odds that the line holds the sentence; unheld: whether a
-figure stands nowhere. figures, words: the share of what the sentence says beyond the question that is quoted too; span:
-the share of the reader's very words that the sentence says; agrees: all three together. asks_words: whether what is
+figure stands nowhere. figures: the share of its figures that the reader takes for the answer, in a lead, its very
+words, or what is quoted; words: the share of what it says beyond the question that is quoted too; span: the share of
+the reader's very words that it says; agrees: all three together. asks_words: whether what is
 asked for is no figure."""
 
 _SUREST, _WORST = 6.0, -3.0
@@ -42,7 +44,7 @@ _UNKNOWN = 0.5  # a share of nothing
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What `model_choice.json` holds: weights of the log odds that the model, and that what is quoted, is right, by
-    sign, and the least probability at which either is an answer."""
+    sign, and the least probability at which either is an answer where the reader alone would give none."""
 
     model: Mapping[str, float]
     quoted: Mapping[str, float]
@@ -70,7 +72,7 @@ def choose(told: Mapping[str, float], *, quotes: bool) -> Choice:
     model = 0.0 if told["refused"] or told["unheld"] else _probability(told, weights().model)
     quoted = _probability(told, weights().quoted)
     right = max(model, quoted)
-    return Choice(model > quoted, right, right >= weights().answer_from or (quotes and quoted >= model))
+    return Choice(model > quoted, right, quotes or right >= weights().answer_from)
 
 
 def _probability(told: Mapping[str, float], known: Mapping[str, float]) -> float:
@@ -92,20 +94,24 @@ def signs(question: str, reading: Reading, said: Extraction, sentence: str, stan
     quoted = " ".join([said.lead, *(quote.text for quote in said.quotes), *(row.text for row in said.rows)])
     asked = set(terms(question))
     new = set(terms(sentence)) - asked
+    first = evidence.units[made.chosen[0]].quote.text
+    words = first[slice(*map(int, evidence.spans[made.chosen[0]]))]
+    span = set(terms(words)) - asked
     figures = numbers(sentence) - numbers(question)
-    start, end = map(int, evidence.spans[made.chosen[0]])
-    span = set(terms(evidence.units[made.chosen[0]].quote.text[start:end])) - asked
+    meant = next(filter(None, (numbers(text) - numbers(question) for text in (said.lead, words, quoted))), set())
     own = _of_question(question, reading)
-    shares = {
-        "figures": len(figures & numbers(quoted)) / len(figures) if figures else _UNKNOWN,
-        "words": len(new & set(terms(quoted))) / len(new) if new else _UNKNOWN,
-        "span": len(span & set(terms(sentence))) / len(span) if span else _UNKNOWN,
+    known = {
+        "figures": len(figures & meant) / len(figures) if figures else None,
+        "words": len(new & set(terms(quoted))) / len(new) if new else None,
+        "span": len(span & set(terms(sentence))) / len(span) if span else None,
     }
+    shares = {name: _UNKNOWN if share is None else share for name, share in known.items()}
+    agrees = {name: 1.0 if share is None else share for name, share in known.items()}
     return own | shares | {
         "refused": 0.0, "line_first": float(place == made.chosen[0]),
         "line_worse": max(_WORST, min(_odds(trust(evidence, alone).right) - own["right"], 0.0)),
         "held": _odds(stand.score), "unheld": float(not stand.holds_figures),
-        "agrees": math.prod(min(share + (1 - _UNKNOWN) * (name != "words"), 1.0) for name, share in shares.items()),
+        "agrees": agrees["figures"] * agrees["words"] * min(agrees["span"] + _UNKNOWN, 1.0),
     }  # fmt: skip
 
 
