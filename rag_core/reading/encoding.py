@@ -90,7 +90,7 @@ _EASTERN = {
 }  # fmt: skip
 # What speaks for the usual before the letters do, in natural logarithms.
 _BEFOREHAND = {_WESTERN: 3.0, "mac_roman": -2.0, "cp850": -3.0, "cp852": -3.0, "mac_latin2": -4.0, "cp866": -1.0}
-_BEFOREHAND |= {"mac_cyrillic": -4.0, "cp1257": -3.0}
+_BEFOREHAND |= {"mac_cyrillic": -7.0, "cp1257": -3.0}
 
 
 def decode(data: bytes) -> tuple[str, str]:

@@ -176,13 +176,12 @@ class Agent:
     def _is_over(self) -> bool:
         """Whether another round is in vain: the last brought nothing new, or a small model's reader is sure."""
         before, self._known = self._known, len(self._notebook)
-        if self._round == 1:
+        if self._round == 1 or self._model is None:  # the rules stop by themselves
             return False
         if before == self._known and all(call.tool == "search" for call in self._last):
             self._tell("plan", "Nothing new was found.")
             return True
-        is_small = self._model is not None and self._model.is_small
-        return is_small and all(map(self._notebook.answers, self._questions))
+        return self._model.is_small and all(map(self._notebook.answers, self._questions))
 
     def _new(self, calls: Sequence[Call]) -> list[Call]:
         """The first calls that were not made before."""

@@ -34,7 +34,7 @@ from rag_core.models.messages import Usage
 from rag_core.settings import Settings
 from rag_core.text.sentences import split_sentences
 
-_ROOM, _ROOM_TO_GO_ON, _ROOM_TO_EXPLAIN = 700, 300, 1100  # tokens of lines; what is explained needs whole passages
+_ROOM, _ROOM_TO_GO_ON, _ROOM_TO_EXPLAIN = 700, 240, 1100  # tokens of lines; what is explained needs whole passages
 _MOST_TOKENS, _MOST_TO_EXPLAIN = 160, 400
 _DOUBT = "Not sure: the language model wrote it, and the passages hold it in part."
 _OTHERWISE = "The language model wrote something else, which the passages hold less: “{text}”"

@@ -76,11 +76,13 @@ def test_a_file_that_hangs_holds_up_no_other(library: Library, tmp_path: Path, m
         return read(self, path, name, **named)
 
     monkeypatch.setattr(Reader, "read", hanging)
+    folder = tmp_path / "papers"
+    folder.mkdir()
     for number in range(4):
-        (tmp_path / f"{number}.pdf").write_bytes(PDF.read_bytes() + b"\n%" + b"%d" % number)
+        (folder / f"{number}.pdf").write_bytes(PDF.read_bytes() + b"\n%" + b"%d" % number)
     library.reader.processes = 2
     ready = []
-    for event in library.add([tmp_path]):
+    for event in library.add([folder]):
         if event.stage == "ready":
             ready.append(event.source)
             if len(ready) == 3:

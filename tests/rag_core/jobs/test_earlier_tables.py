@@ -16,7 +16,8 @@ _BEFORE = (
     "ALTER TABLE jobs DROP COLUMN owner, DROP COLUMN token, DROP COLUMN attempts",
     "DROP INDEX jobs_open",
     "DROP TABLE job_owners",
-    "ALTER TABLE documents DROP COLUMN chunking",
+    "ALTER TABLE documents DROP COLUMN chunking, DROP COLUMN table_notes",
+    "DROP TABLE table_readings",
     "DELETE FROM migrations WHERE name >= '0025'",
 )
 _TEXT = "\n\n".join(f"Paragraph {number} tells of a river and of its bridge. " * 6 for number in range(6))

@@ -12,7 +12,7 @@ from docx.enum.text import WD_BREAK
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
-from pages.parts import passage
+from pages.parts import page_text, passage
 from rag_core import Library, Upload
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.tables.format_amount import said
@@ -222,10 +222,12 @@ def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: L
     assert "Harbour 33" in answer.text
     assert answer.citations[0].page == 1
     # There is no picture of its pages: the viewer shows the text, the passage marked.
-    shown = passage.cited(library, answer.citations[0], None)
-    assert shown["problem"] is shown["picture"] is None
-    rows = next(block["rows"] for block in shown["blocks"] if block["kind"] == "table")
+    shown = passage.cited(library, answer.citations[0])
+    assert shown["problem"] is None
+    cited = answer.citations[0]
+    blocks = page_text.blocks(library.page(cited.document_id, 1), (), [(*shown["cited"], "cited")])
+    rows = next(block["rows"] for block in blocks if block["kind"] == "table")
     parts = [part for row in rows for cell in row["cells"] for part in cell["parts"]]
-    assert [text for text, _, is_marked in parts if is_marked] == ["133.00"]
+    assert [text for text, _, mark in parts if mark == "cited"] == ["133.00"]
     with pytest.raises(UnsupportedDocument):
         library.page_image(answer.citations[0].document_id, 1)

@@ -370,7 +370,7 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     newer = (
         "question_sets", "questions", "evaluation_runs", "evaluation_results", "document_tags", "document_summaries",
         "chunk_clusters", "document_memberships", "document_clusters", "followed_sources", "left_out_sources",
-        "recognised_pages", "chunk_edits",
+        "recognised_pages", "chunk_edits", "table_readings",
     )  # fmt: skip
     columns = {
         "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",),
@@ -378,7 +378,10 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
         "conversations": ("scope", "pinned", "listed", "begun_by"), "citations": ("instructs", "corrected", "hidden"),
         "pages": ("body_start", "body_end", "hidden"),
         "sources": ("location", "kind", "root", "size_bytes", "modified_ns", "etag", "last_modified", "looked_at"),
-        "documents": ("generation", "title_read", "title_by_user", "card", "card_version", "kept_until", "chunking"),
+        "documents": (
+            "generation", "title_read", "title_by_user", "card", "card_version", "kept_until", "chunking",
+            "table_notes",
+        ),
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
     library.storage.stop_following()  # it knows the newer tables alone
