@@ -21,10 +21,12 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.excerpts import Excerpt, Line, excerpts, whole_passages
 from rag_core.answering.grounding import Grounding, Stand
 from rag_core.answering.question import Question
-from rag_core.answering.quotations import PERHAPS, quoted
+from rag_core.answering.quotations import PERHAPS
+from rag_core.answering.strategies.comparing import asked_of_each
 from rag_core.answering.strategies.extractive import Extraction, Reading, quoted_from, read_passages
 from rag_core.answering.strategies.model_choice import Choice, choose, refusal_signs, signs
 from rag_core.answering.strategies.query_intent import QueryIntent
+from rag_core.answering.strategies.quoted import quote, quoting
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written, abstain
 from rag_core.domain import Retrieval, Sentence
@@ -58,13 +60,16 @@ def write_plainly(
     """What a model writes of the passages, or what is quoted of them. `dialogues` has what it was told before."""
     aim, query = QueryIntent.of(retrieval), retrieval.trace.query
     start = Written(retrieval, retrieval.hits)
+    several = retrieval.parts or asked_of_each(query, retrieval.hits)
+    if several and not asks_to_write(question.text):  # each for itself, side by side, is what quoting does
+        return _told(quote(question, start, encoder), progress)
     read = read_passages(query, retrieval.hits, encoder, aim, question.settings.answering.max_sentences)
     if read is None:
         return _told(abstain(start, 0.0), progress)
     said = quoted_from(read, aim)
     known = read.made.is_computed or bool(said.rows) or not read.trust.close
     if known and not asks_to_write(question.text):
-        return _told(_quoting(start, said), progress)
+        return _told(quoting(start, said), progress)
     last = question.history[-1].id if question.history and question.goes_on and model.keeps_prefix else ""
     before = dialogues.after(_kept_as(question), last)
     writing = _Writing(question, start, read, said, model, encoder, before, progress)
@@ -171,7 +176,7 @@ class _Writing:
         said = self.said
         if not choice.enough and not said.abstained:
             said = replace(said, abstained=True, doubt=said.doubt or _DOUBT)
-        return _told(_quoting(replace(self._made(), notes=(note,)), said), self.progress, begun=True)
+        return _told(quoting(replace(self._made(), notes=(note,)), said), self.progress, begun=True)
 
     def _so_far(self) -> Written:
         """What is said, for whoever stops here."""
@@ -244,14 +249,6 @@ def _kept_as(question: Question) -> str:
 
 def _shown(one: Sentence) -> str:
     return f"{one.text} {''.join(f'[{number}]' for number in one.citations)}".rstrip()
-
-
-def _quoting(written: Written, said: Extraction) -> Written:
-    text, sentences, citations = quoted(said)
-    return replace(
-        written, text=text, sentences=sentences, citations=citations, confidence=said.confidence,
-        abstained=said.abstained, told=said.told,
-    )  # fmt: skip
 
 
 def _told(written: Written, progress: Progress, *, begun: bool = False) -> Written:

@@ -154,3 +154,10 @@ def test_a_prompt_of_one_s_own_and_the_other_form_go_the_other_road(script: Scri
         answerer = Answerer(settings, encode, real_encoder)
         list(stream(answerer, "When does the last boat from Aldhaven leave?", ListSearch((replace(FERRY),))))
         assert FERRY.text in prompt_of(script)
+
+
+def test_questions_of_several_parts_are_quoted_part_by_part(ask: Ask, script: Script) -> None:
+    answer = ask("When does the last boat from Aldhaven leave, and who leads the board?", "At 21:45.")
+    assert "21:45" in answer.text
+    assert "Anna Berger" in answer.text
+    assert script.requests == []
