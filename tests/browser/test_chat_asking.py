@@ -40,6 +40,8 @@ def test_the_cursor_is_back_in_the_line_after_each_answer(open_page: Open) -> No
     expect(line(page)).to_be_focused()
     page.locator(".cite").last.click()
     expect(page.locator(".passage h2")).to_be_focused()
+    page.keyboard.press("Escape")  # there "/" searches in the document
+    expect(page.locator(".passage")).to_have_count(0)
     page.keyboard.press("/")
     expect(line(page)).to_be_focused()
     page.keyboard.type("and / is a letter here")
