@@ -15,6 +15,8 @@ from rag_core.sources.files import file_item, is_inside, leads_out, location, no
 
 # What programs leave in folders of source code.
 _NOT_ENTERED = {"node_modules", "__pycache__"}
+# What every data folder of a library has: its own files are no documents.
+_OF_A_LIBRARY = {"owner.lock", "dumps", "files", "lexical"}
 
 
 @dataclass(slots=True)
@@ -51,7 +53,8 @@ def is_folder(path: Path) -> bool:
 
 
 def list_folder(folder: Path, suffixes: Collection[str], within: Path | None = None) -> Listing:
-    """The files below a folder whose names end so, none of them in hidden folders; links to folders are not entered.
+    """The files below a folder whose names end so, none of them in hidden folders or in a library's own;
+    links to folders are not entered.
 
     within: links to files are taken that lead to what lies in this folder alone; None for any.
     """
@@ -59,7 +62,10 @@ def list_folder(folder: Path, suffixes: Collection[str], within: Path | None = N
     while waiting:
         inside = waiting.pop()
         try:
-            with os.scandir(folder / inside) as entries:
+            with os.scandir(folder / inside) as scanned:
+                entries = list(scanned)
+                if {entry.name for entry in entries} >= _OF_A_LIBRARY:
+                    continue
                 for entry in entries:
                     name = f"{inside}/{entry.name}" if inside else entry.name
                     _note(entry, name, suffixes, found, waiting, within)

@@ -46,6 +46,17 @@ def soon(holds: Callable[[], bool]) -> bool:
     return holds()
 
 
+def test_a_folder_that_holds_the_library_itself_offers_none_of_its_files(
+    settings: Settings, library: Library, folder: Path
+) -> None:
+    assert settings.data_dir.parent == folder.parent
+    list(library.add([folder]))  # so that its indexes have files
+    assert any(settings.data_dir.rglob("*.json"))
+    added = ends(library.add([folder.parent]))
+    assert not any("owner.json" in name or "lexical" in name for name in (*added, *names(library)))
+    assert len(library.documents()) == len(TEXTS)
+
+
 def test_a_second_pass_reads_what_changed_alone(
     library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
