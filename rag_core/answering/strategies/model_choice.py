@@ -2,8 +2,8 @@
 
 Both fail on different questions. For each a logistic regression estimates how probable it is that it is right, from
 what the reader thinks of its own choice and of the line that the model's sentence stands on, how far the line holds the
-sentence, and whether the two agree. `tests.benchmarks.fit_written` fits it around the weights that are there, on what
-real models wrote.
+sentence, and whether the two agree. The weights are set by
+hand so far; `tests.benchmarks.fit_written` fits around them, on what real models wrote.
 """
 
 from __future__ import annotations
