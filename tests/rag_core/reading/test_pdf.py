@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +14,10 @@ import pytest
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_core.domain import Box, PageImage
+from rag_core.domain import Box, Page, PageImage
 from rag_core.errors import UnreadableDocument
 from rag_core.reading import Reader, make_card
+from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.pdf_text import FILLER, SOFT_HYPHEN, line_spans
 from rag_core.reading.text import lowered
 
@@ -315,18 +317,35 @@ def test_the_larger_number_of_an_item_makes_no_heading_of_it(reader: Reader, mak
     assert [section.title for section in parsed.sections] == ["Rules for boats"]
 
 
-def test_a_filing_is_read_in_well_under_a_second(reader: Reader, shared: Path) -> None:
-    import time
-
+def test_a_filing_is_read_in_a_few_times_what_pdfium_alone_needs(shared: Path) -> None:
     path = shared / "filings" / "NETFLIX_2018_10K.pdf"
-    parsed = reader.read(path, path.name)
-    took = []
-    for _ in range(5):  # the least of some: the machine may do other work beside
-        began = time.perf_counter()
-        reader.read(path, path.name)
-        took.append(time.perf_counter() - began)
-        if took[-1] < 1:
-            break
-    assert min(took) < 1
-    assert len(parsed.pages) == 82
-    assert sum(len(page.lines) for page in parsed.pages) > 2500
+    # Four times, of processor time: seconds differ from machine to machine, and with what runs beside.
+    assert min(_processor_s(read_pages, path) for _ in range(3)) < 6 * min(
+        _processor_s(load_pages, path) for _ in range(3)
+    )
+
+
+def _processor_s(read: Callable[[Path], object], path: Path) -> float:
+    began = time.process_time()
+    read(path)
+    return time.process_time() - began
+
+
+def read_pages(path: Path) -> list[Page]:
+    document = PdfDocument(path, None, 10**9)
+    pages = [document.read_page(number, 10**9).page for number in range(1, document.page_count + 1)]
+    document.close()
+    return pages
+
+
+def load_pages(path: Path) -> None:
+    document = pypdfium2.PdfDocument(path)
+    for page in document:
+        page.get_textpage().get_text_range()
+    document.close()
+
+
+def test_all_pages_of_a_filing_are_read(shared: Path) -> None:
+    pages = read_pages(shared / "filings" / "NETFLIX_2018_10K.pdf")
+    assert len(pages) == 82
+    assert sum(len(page.lines) for page in pages) > 2500

@@ -41,7 +41,8 @@ def test_it_stands_still_while_there_is_a_question() -> None:
     process = LowPriorityProcess()
     process(sum, (1, 2))
     alone, beside = (_ended_s(process, asked) for asked in (False, True))
-    assert beside > alone + 0.3
+    # It works in a fifth of each second: what takes longer than that waits for the next at least once.
+    assert beside > alone + 0.5
     process.close()
 
 
@@ -49,7 +50,7 @@ def _ended_s(process: LowPriorityProcess, asked: bool) -> float:
     began = time.monotonic()
     with PRECEDENCE.question() if asked else nullcontext():
         for _ in range(10):
-            process(sum, range(1_000_000))
+            process(sum, range(2_000_000))
     return time.monotonic() - began
 
 
