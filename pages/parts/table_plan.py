@@ -158,7 +158,12 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
     if condition.comparison == "month":
         months = list(month_name[1:])
         ends = [
-            st.selectbox(label, months, months.index(value), key=f"chat_condition_{label}")
+            st.selectbox(
+                label,
+                shown := months if value in months else [value, *months],
+                shown.index(value),
+                key=f"chat_condition_{label}",
+            )
             for label, value in zip(("From", "To"), (condition.values[0], condition.values[-1]), strict=True)
         ]
         return replace(condition, values=tuple(ends))

@@ -39,8 +39,8 @@ class TableCondition:
     """What rows have in a column, in `words` too: one of the cells `values`, or a figure held against them.
 
     "is" lists cells as they stand, "not" those that rows have not; the others compare a number ("60000"), or days
-    ("2024-03-01"): those of a period are its first and last. "month" compares the month of a date alone, with the names
-    of the first and the last asked.
+    ("2024-03-01"): those of a period are its first and last. "month" compares the month of a date, or its day
+    ("14 May"), of any year, with the first and the last asked.
     """
 
     column: int

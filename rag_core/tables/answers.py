@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from calendar import month_name
 from collections.abc import Iterable
 from datetime import date, timedelta
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from rag_core.domain import Document, TableAnswer, TableCondition, TablePlan, TableRow
 from rag_core.domain.tables import Comparison
-from rag_core.tables.links import Link
+from rag_core.tables.links import Link, moment_of
 from rag_core.tables.plans import (
     COMMONEST,
     COUNT,
@@ -26,8 +25,7 @@ from rag_core.tables.plans import (
     rows_left,
 )
 from rag_core.tables.table import Column, WholeTable, normalised
-from rag_core.tables.values import MONTHS
-from rag_core.tables.wording import condition, formula
+from rag_core.tables.wording import condition, formula, moment_said
 
 MOST_GROUPS = 50
 """Groups that are kept with an answer, the largest."""
@@ -99,7 +97,7 @@ def _condition(link: Link, table: WholeTable) -> TableCondition:
     column = table.columns[link.column]
     values = [column.texts[code] for code in link.codes]
     if link.comparison == "month":
-        values = [month_name[int(number)] for number in (link.value, link.until)]
+        values = [moment_said(number) for number in (link.value, link.until)]
     elif link.comparison:
         is_period = column.kind == "date" or link.comparison == "within"
         values = [_value(number, column) for number in ((link.value, link.until) if is_period else (link.value,))]
@@ -146,9 +144,10 @@ def _codes(texts: Iterable[str], column: Column) -> tuple[int, ...]:
 
 def _number(text: str, column: Column, comparison: Comparison) -> float:
     if comparison == "month":
-        if (month := MONTHS.get(text.casefold())) is None or column.kind != "date":
-            raise ValueError(f"“{text[:40]}” is not a month of {column.head}.")
-        return float(month)
+        moment = moment_of(text.casefold().split())
+        if not moment or column.kind != "date":
+            raise ValueError(f"“{text[:40]}” is no month, and no day of one, of {column.head}.")
+        return moment
     try:
         number = float((date.fromisoformat(text) - _FIRST_DAY).days) if column.kind == "date" else float(text)
     except ValueError:

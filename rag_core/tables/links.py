@@ -19,6 +19,7 @@ from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
 
 _TOKEN = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"(?<![\w.])[$€£¥]?\s?-?\d[\d,.'’]*\d%?|(?<![\w.,])-?\d%?")
+_DAY = re.compile(r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?")
 _LONGEST = 10
 _MOST_CODES = 2_000
 _FEWEST_LETTERS = 3
@@ -42,6 +43,7 @@ _NEGATIONS = frozenset(
 )  # fmt: skip
 _CONTRACTED = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would)n")
 _REACH = 4  # words behind a "not" of which one is negated
+_END_OF_MONTH = 0.31
 _NOTHING = np.empty(0, np.int32)
 
 
@@ -51,8 +53,8 @@ class Link:
 
     codes: the distinct cells. exact: they are those words, and no more. comparison: how a cell's number compares with
     the one asked, "" for cells that are listed; value: the latter. "month" compares the month of a date, of any year,
-    with those from `value` to `until`, 1..12, over the turn of the year where `until` is the smaller one. is_negated:
-    whether rows are left that have another cell.
+    with those from `value` to `until`, 1..12, over the turn of the year where `until` is the smaller one; a day of it
+    stands in the decimals, 5.14 is the 14th of May. is_negated: whether rows are left that have another cell.
     """
 
     first: int
@@ -145,6 +147,12 @@ class Words:
         return {place: size for place, size in found.items() if 1 < size <= _MOST_ASKED}
 
     @cached_property
+    def days(self) -> list[tuple[int, int]]:
+        """The words of each day of a month: "14 May", "May 14th"."""
+        found = ((place, place + 2) for place in range(len(self.said) - 1))
+        return [(first, last) for first, last in found if _is_day(*self.said[first:last])]
+
+    @cached_property
     def codes(self) -> list[tuple[int, int]]:
         """The words of each code of letters and digits that is several words: "A-1643"."""
         marks = [self.span(token.start, token.end) for token in tokens(self.text) if token.kind == "code"]
@@ -155,15 +163,28 @@ class Words:
         return any(map(str.isalpha, text)) and any(map(str.isdigit, text))
 
     def is_cut(self, first: int, last: int) -> bool:
-        """Whether some words hold a part of a code, which says nothing by itself."""
+        """Whether some words hold a part of a code or of a day, which says nothing by itself."""
         return any(
-            max(first, begin) < min(last, end) and not first <= begin < end <= last for begin, end in self.codes
-        )  # fmt: skip
+            max(first, begin) < min(last, end) and not first <= begin < end <= last
+            for begin, end in (*self.codes, *self.days)
+        )
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The words that a span of characters holds, as places."""
         inside = [place for place, match in enumerate(self.matches) if match.start() >= start and match.end() <= end]
         return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def moment_of(said: Sequence[str]) -> float:
+    """The number of a month that is said, with the day of it, where there is one, in the decimals; 0 where none is."""
+    month = next((MONTHS[word] for word in said if word in MONTHS), 0)
+    day = next((word for word in said if _DAY.fullmatch(word)), "0")
+    return month + int(day.rstrip("stndrh")) / 100 if month else 0.0
+
+
+def _is_day(one: str, other: str) -> bool:
+    number, month = (one, other) if other in MONTHS else (other, one)
+    return month in MONTHS and _DAY.fullmatch(number) is not None
 
 
 def links_of(words: Words, table: WholeTable) -> list[Link]:
@@ -259,13 +280,19 @@ def _dates(words: Words, place: int) -> Iterator[Link]:
 
 
 def _months(words: Words, place: int, taken: set[int]) -> Iterator[Link]:
-    """Months of any year: "in March", "between March and May"."""
-    named = [one for one in range(len(words.plain)) if one not in taken and _is_month(words, one)]
-    runs = [(one, other) for one, other in pairwise(named) if _is_run(words.said, one, other)]
-    inner = {one for run in runs for one in run}
-    for first, last in [*runs, *((one, one) for one in named if one not in inner)]:
-        months = (float(MONTHS[words.said[first]]), float(MONTHS[words.said[last]]))
-        yield Link(first, last + 1, place, comparison="month", value=months[0], until=months[1])
+    """Months and days of any year: "in March", "on 14 May", "between March and May"."""
+    named = [
+        (first, last, moment_of(words.said[first:last]))
+        for first, last in words.days
+        if taken.isdisjoint((first, first + 1))
+    ]
+    inner = {one for first, last, _ in named for one in range(first, last)} | taken
+    months = (one for one in range(len(words.plain)) if one not in inner and _is_month(words, one))
+    named = sorted([*named, *((one, one + 1, moment_of(words.said[one : one + 1])) for one in months)])
+    runs = [(one, other) for one, other in pairwise(named) if _is_run(words.said, one[0], one[1], other[0])]
+    joined = {one for run in runs for one in run}
+    for one, other in [*runs, *((one, one) for one in named if one not in joined)]:
+        yield Link(one[0], other[1], place, comparison="month", value=one[2], until=other[2])
 
 
 def _is_month(words: Words, place: int) -> bool:
@@ -277,16 +304,20 @@ def _is_month(words: Words, place: int) -> bool:
     return not is_short or before in _IN or bool(place and words.matches[place][0][0].isupper())
 
 
-def _is_run(said: Sequence[str], one: int, other: int) -> bool:
-    between, before = said[one + 1 : other], said[one - 1] if one else ""
+def _is_run(said: Sequence[str], first: int, last: int, other: int) -> bool:
+    """Whether a span of words and another, which begins there, are the ends of one period."""
+    between, before = said[last:other], said[first - 1] if first else ""
     return len(between) == 1 and (between[0] in _UNTIL or (between[0] in _AND and before in _BETWEEN))
 
 
 def _months_between(days: Numbers, first: float, last: float) -> Mask:
     known = ~np.isnan(days)
     dates = np.where(known, days, 0).astype("datetime64[D]")
-    months = dates.astype("datetime64[M]").astype(int) % 12 + 1
-    inside: Mask = (months >= first) & (months <= last) if first <= last else (months >= first) | (months <= last)
+    months = dates.astype("datetime64[M]")
+    moments = months.astype(int) % 12 + 1 + ((dates - months).astype(int) + 1) / 100
+    last = last if last % 1 else last + _END_OF_MONTH
+    begins, ends = moments >= first - _CLOSE, moments <= last + _CLOSE
+    inside: Mask = begins & ends if first <= last else begins | ends
     return inside & known
 
 

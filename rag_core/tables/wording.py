@@ -223,13 +223,20 @@ def condition(link: Link, table: WholeTable) -> str:
         sign = "is not" if link.is_negated else "is"
         return f"{column.head} {sign} {' or '.join([*texts, *([f'{more} more'] if more else [])])}"
     if link.comparison == "month":
-        first, last = (month_name[int(number)] for number in (link.value, link.until))
-        return f"{column.head} is in {first}" if first == last else f"{column.head} is in {first} to {last}"
+        first, last = map(moment_said, (link.value, link.until))
+        within = "is" if link.value % 1 else "is in"
+        return f"{column.head} {within} {first}" if first == last else f"{column.head} {within} {first} to {last}"
     value, until = (_shown(number, column) for number in (link.value, link.until))
     if link.comparison == "within":
         return f"{column.head} is {value}" if value == until else f"{column.head} is from {value} to {until}"
     sign = {"=": "is", ">": "is over", "<": "is under"}[link.comparison]
     return f"{column.head} {sign} {until if link.comparison == '>' and column.kind == 'date' else value}"
+
+
+def moment_said(number: float) -> str:
+    """A month of any year by its number, 1..12, with the day of it that stands in the decimals: "May", "14 May"."""
+    day = round(number % 1 * 100)
+    return f"{day} {month_name[int(number)]}" if day else month_name[int(number)]
 
 
 def _ordered(conditions: Sequence[Link]) -> list[Link]:

@@ -97,6 +97,9 @@ def test_conditions_hold_numbers_and_dates_against_cells(berths: WholeTable) -> 
         ("How many in April and in June?", {"B-101", "B-102"}),
         ("How many in April of 2019?", {"B-101"}),
         ("How many in April of 2021?", set()),
+        ("How much was paid on 1 April?", {"B-101"}),
+        ("How much was paid on April 2nd?", set()),
+        ("How many between 2 April and 20 January?", {"B-102", "B-103", "B-104"}),
     ],
 )
 def test_a_month_without_a_year_is_that_of_any(berths: WholeTable, question: str, berths_left: set[str]) -> None:
@@ -121,6 +124,12 @@ def test_what_stands_behind_a_not_is_left_out(
     conditions = [one for one in links_of(Words(question), berths) if one.column == column and one.exact]
     left = np.flatnonzero(rows_left(berths, conditions))
     assert {berths.text(int(row), 0) for row in left} == berths_left
+
+
+def test_a_day_of_a_month_is_no_number_of_a_cell() -> None:
+    courses = table_of(("Course", "Taken"), (("Spanish", "14"), ("Yoga", "9")), [(1, 0, 9), (1, 10, 19)], "Courses")
+    assert links_of(Words("Who chaired the meeting on 14 May?"), courses) == []
+    assert links_of(Words("Which course has 14 taken?"), courses) != []
 
 
 def test_no_plan_passes_over_a_not(berths: WholeTable) -> None:
