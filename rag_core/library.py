@@ -59,9 +59,9 @@ class Library:
     none; lists (`chunks`, `pages`, `messages`) are then empty.
 
     What is done less often stands with its service: `sources` that are followed, the `catalogue` of titles and tags,
-    `chunk_edits`, `page_places` of text, `clusters`, `recognition`, the `history` of conversations, `table_plans` over
-    whole tables, `table_views` of their rows and of how they are read, `language_models`, `preferences`, `maintenance`,
-    `evaluation`, `insights`, `access` of other programs, and `jobs` for work that takes long.
+    `collections`, `chunk_edits`, `page_places` of text, `clusters`, `recognition`, the `history` of conversations,
+    `table_plans` over whole tables, `table_views` of their rows and how they are read, `language_models`,
+    `preferences`, `maintenance`, `evaluation`, `insights`, `access` of other programs, and `jobs` that take long.
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
@@ -79,6 +79,7 @@ class Library:
         from rag_core.services.access import Access
         from rag_core.services.catalogue import Catalogue
         from rag_core.services.clustering import Clustering
+        from rag_core.services.collections import Collections
         from rag_core.services.editing import ChunkEdits
         from rag_core.services.embedding_in_use import EmbeddingInUse
         from rag_core.services.following import FollowedSources
@@ -98,6 +99,7 @@ class Library:
         self.ingest = Ingest(lambda: self.settings, storage, reader, self.embedding.for_new_documents, self._forget)
         self.sources = FollowedSources(storage, self.ingest, self.settings)
         self.catalogue = Catalogue(storage, self._forget)
+        self.collections = Collections(storage, lambda: self.settings)
         self.chunk_edits = ChunkEdits(storage, self.ingest.committing, self.embedding.get, self._forget)
         kept_up = partial(partial, keep_up, self)
         self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))

@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 _CHANGES = {
     "remove": 1, "retry": 1, "sources.watch": 1, "sources.unwatch": 1,
     "catalogue.rename": 1, "catalogue.tag": 0, "catalogue.set_aside": 0, "catalogue.take_back": 0,
+    "collections.make": 1, "collections.change": 1, "collections.remove": 1, "collections.take_back": 1,
+    "collections.move": 2,
     "chunk_edits.correct": 1, "chunk_edits.leave_out": 1, "chunk_edits.undo": 1,
     "history.rename": 1, "history.delete": 1, "history.pin": 1, "history.rate": 1, "history.bring_back": 0,
     "preferences.set": 1, "maintenance.discard_reembedding": 0, "maintenance.keep_chunks": 0,

@@ -34,6 +34,7 @@ class PromptFrame:
 
     max_tokens: the longest answer. history: what is said of the conversation. mark: the question's, for the delimiters
     of its passages. template: takes the place of Lectern's own; see `AnsweringSettings.prompt` for its places.
+    instructions: the user's, beside the rules.
     """
 
     model: ChatModel
@@ -42,6 +43,7 @@ class PromptFrame:
     mark: str
     history: str = ""
     template: str = ""
+    instructions: str = ""
 
     def filled(self, hits: Sequence[Hit], before: Dialogue = NOTHING_SAID, *, follows: bool = False) -> PassagePrompt:
         """The prompt with what fits of the hits, best first.
@@ -78,7 +80,8 @@ class PromptFrame:
         if self.template:
             places = {"context": context, "question": self.question, "history": history}
             return prompted(self.template.format(**places, not_found=prompts.NOT_FOUND))
-        rules = ChatMessage("system", prompts.RULES.fill(not_found=prompts.NOT_FOUND))
+        told = prompts.with_instructions(prompts.RULES.fill(not_found=prompts.NOT_FOUND), self.instructions)
+        rules = ChatMessage("system", told)
         asked = prompts.ANSWER.fill(context=context, history=history, question=self.question)
         return (rules, *before.messages[1:], ChatMessage("user", asked))
 

@@ -23,9 +23,9 @@ class Question:
 
     `text` is as it was asked; `wordings`, at least one, are the ways in which it can be searched for. `model` is the
     language model's id, or the extractive one's. `history` is the conversation so far, oldest first. Of `contents`
-    whole documents can be read. With an `agent` several searches are planned. `message_id` is what the answer is kept
-    under, "" for nothing; where the question `goes_on`, a model may be told what is new alone. `mark` stands in the
-    delimiters of a prompt's passages. `began` is in seconds of `time.perf_counter`.
+    whole documents can be read. With an `agent` several searches are planned. A language model keeps to `instructions`.
+    `message_id` is what the answer is kept under, "" for nothing; where the question `goes_on`, a model may be told
+    what is new alone. `mark` stands in the delimiters of a prompt's passages. `began`: seconds of `time.perf_counter`.
     """
 
     text: str
@@ -35,6 +35,7 @@ class Question:
     history: tuple[Message, ...] = ()
     contents: Contents | None = None
     agent: bool = False
+    instructions: str = ""
     message_id: str = ""
     goes_on: bool = False
     mark: str = field(default_factory=new_mark)

@@ -22,6 +22,7 @@ from rag_core.api.resources import (
     ask,
     chunks,
     clusters,
+    collections,
     conversations,
     documents,
     evaluation,
@@ -44,9 +45,9 @@ ROOT = "/api/v1"
 VERSION = "1"
 _PAGE = Path(__file__).parent / "page"
 _RESOURCES = (
-    documents.router, chunks.router, whole_tables.router, clusters.router, sources.router, search.router, ask.router,
-    table_plans.router, conversations.router, conversations.messages, evaluation.sets, jobs.router, evaluation.runs,
-    insights.router, models.router, state.router,
+    documents.router, chunks.router, whole_tables.router, clusters.router, collections.router, sources.router,
+    search.router, ask.router, table_plans.router, conversations.router, conversations.messages, evaluation.sets,
+    jobs.router, evaluation.runs, insights.router, models.router, state.router,
 )  # fmt: skip
 _DESCRIPTION = (
     "Ask questions of your own documents. On the machine itself no key is needed; elsewhere send one as"

@@ -24,9 +24,9 @@ from rag_core.errors import LecternError
 _COMMANDS = {
     "run": "run", "serve": "run", "add": "sources", "update": "sources", "watch": "sources", "search": "search",
     "ask": "ask", "chat": "chat", "export": "export", "documents": "documents", "tag": "documents",
-    "rename": "documents", "remove": "documents", "verify": "state", "repair": "state", "models": "models",
-    "keys": "keys", "mcp": "mcp", "status": "state", "reembed": "state", "evaluate": "evaluate", "backup": "archive",
-    "restore": "archive", "completion": "completion",
+    "collection": "collections", "rename": "documents", "remove": "documents", "verify": "state", "repair": "state",
+    "models": "models", "keys": "keys", "mcp": "mcp", "status": "state", "reembed": "state", "evaluate": "evaluate",
+    "backup": "archive", "restore": "archive", "completion": "completion",
 }  # fmt: skip
 
 

@@ -81,7 +81,16 @@ from rag_core.domain.insights import (
     UnusedDocument,
 )
 from rag_core.domain.jobs import Job, JobState
-from rag_core.domain.search import Considered, DocumentFilter, QuestionKind, Scope, Searched, SearchMode, Understood
+from rag_core.domain.search import (
+    Collection,
+    Considered,
+    DocumentFilter,
+    QuestionKind,
+    Scope,
+    Searched,
+    SearchMode,
+    Understood,
+)
 from rag_core.domain.sources import FollowedSource, KnownSource, LeftOut, SourceKind, SourceReport, Visit, WebAddress
 from rag_core.domain.state import (
     BackupReport,

@@ -175,6 +175,7 @@ class Conversation:
     """A conversation's heading; its messages are fetched apart. Pinned ones stand before all others.
 
     `listed` is False for a single question that was asked without a conversation, until it is gone on with.
+    `collection` is the id of the one that it is in, "" for none.
     """
 
     id: str
@@ -183,6 +184,7 @@ class Conversation:
     updated_at: datetime
     pinned: bool = False
     listed: bool = True
+    collection: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from typing import Literal
+from datetime import date, datetime
+from typing import Any, Literal
 
 QuestionKind = Literal["fact", "comparison", "list", "definition", "summary"]
 SearchMode = Literal["auto", "hybrid", "dense", "lexical", "scaler"]
@@ -32,6 +32,22 @@ class Scope:
     def __bool__(self) -> bool:
         filters = (self.documents, self.tags, self.folders, self.sections, self.years)
         return any(filters) or self.added_since is not None or self.added_until is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Documents with one tag, `name`, and the conversations that were begun about them.
+
+    instructions: what a language model is told besides, whenever these are asked. settings: of search, by their names,
+    {"retrieval.k": 10}, in the place of the library's. documents: how many there are.
+    """
+
+    id: str
+    name: str
+    instructions: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)

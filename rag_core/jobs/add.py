@@ -165,6 +165,7 @@ class AddKind(Kind):
                     self._elsewhere.add(event.source)
                 if event.document and event.document.byte_size > _LONG_BYTES:
                     self._long.add(event.source)
+                self._tag(run, event.source, document_id)
                 job = run.put_back(event.source, document_id=document_id)
                 if document_id and (job is None or job.finished):
                     unwanted.append(document_id)  # cancelled on its way to the library
@@ -176,6 +177,8 @@ class AddKind(Kind):
 
     def _leave(self, run: Run, job: Job, held: Held) -> None:
         """A container's documents have jobs of their own from now on, as if its folder had been added."""
+        for document_id in held.documents.values():
+            self._tag(run, job.id, document_id)
         requests = [Request(f"{job.name}/{path}", document_id=key) for path, key in held.documents.items()]
         with suppress(LecternError):  # the library is closed: they are resumed at the next start
             self._library.jobs.submit_all(self.name, requests)
@@ -194,12 +197,20 @@ class AddKind(Kind):
     def _take(self, run: Run, job_id: str, event: AddEvent) -> None:
         changes: dict[str, Any] = {"document_id": event.document.id} if event.document else {}
         progress = Progress(event.stage, event.done, event.total, event.note)
+        if event.stage == "ready" and event.document:
+            self._tag(run, job_id, event.document.id)
         if event.stage in _ENDS:
             self._elsewhere.discard(job_id)
             self._long.discard(job_id)
             run.end(job_id, _ENDS[event.stage], progress=progress, error=event.error, **changes)
         else:
             run.tell(job_id, progress, **changes)
+
+    def _tag(self, run: Run, job_id: str, document_id: str) -> None:
+        """Put the tags on a document that it was added with."""
+        tags = next((job.params.get("tags") for job in run.jobs if job.id == job_id), None)
+        if tags and document_id:
+            self._library.catalogue.tag([document_id], add=tags)
 
 
 def _sources(run: Run) -> list[Keyed]:

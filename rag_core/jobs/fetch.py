@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class FetchKind(Kind):
-    """A job's name is the location. `params`: depth, pages and delay_s of an address that is added; none to update."""
+    """A job's name is the location. `params`: depth, pages and delay_s of an address that is added, and tags for its
+    documents; none to update."""
 
     name = "visit"
     lane = "visiting"
@@ -37,6 +38,8 @@ class FetchKind(Kind):
                 run.tell(job.id, Progress("fetching", event.done, event.total, event.source))
             elif event.stage == "ready":
                 ready, unchanged = ready + (not event.note), unchanged + bool(event.note)
+                if event.document and job.params.get("tags"):
+                    self._library.catalogue.tag([event.document.id], add=job.params["tags"])
             elif event.stage == "failed":
                 help_text = event.error.help if isinstance(event.error, LecternError) else ""
                 failed.append((event.source, str(event.error), help_text))
@@ -48,7 +51,8 @@ class FetchKind(Kind):
 
     def _events(self, job: Job, token: Cancellation) -> Iterator[AddEvent]:
         if job.params:
-            return self._library.add([WebAddress(job.name, **job.params)], cancellation=token)
+            how = {name: value for name, value in job.params.items() if name != "tags"}
+            return self._library.add([WebAddress(job.name, **how)], cancellation=token)
         return self._library.sources.update([job.name], cancellation=token)
 
 

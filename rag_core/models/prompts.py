@@ -225,6 +225,11 @@ Do the passages say so? Reply yes or no:""",
 )
 
 
+def with_instructions(rules: str, instructions: str) -> str:
+    """Rules, and what the user wants besides."""
+    return f"{rules}\n\nThe person also asks you, as far as the rules allow:\n{instructions}" if instructions else rules
+
+
 def new_mark() -> str:
     """What the delimiters of one question's passages, or of one call's, have in them: no document can know it."""
     return secrets.token_hex(4)

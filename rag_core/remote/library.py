@@ -36,6 +36,7 @@ from rag_core.remote.services import (
     RemoteCatalogue,
     RemoteChunkEdits,
     RemoteClusters,
+    RemoteCollections,
     RemoteEvaluation,
     RemoteHistory,
     RemoteInsights,
@@ -68,6 +69,7 @@ class RemoteLibrary(Remote):
         super().__init__(wire or Wire(url, key))
         self.access = RemoteAccess(self._wire)
         self.catalogue = RemoteCatalogue(self._wire)
+        self.collections = RemoteCollections(self._wire)
         self.chunk_edits = RemoteChunkEdits(self._wire)
         self.clusters = RemoteClusters(self._wire)
         self.evaluation = RemoteEvaluation(self._wire)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -17,6 +17,7 @@ from rag_core.domain import (
     ChunkCluster,
     ChunkEdit,
     ClusterTree,
+    Collection,
     Configuration,
     CorpusMap,
     Difference,
@@ -122,6 +123,27 @@ class RemoteClusters(Remote):
     tree = Call("GET /clusters", ClusterTree)
     of_document = Call("GET /documents/{document_id}/clusters", tuple[ChunkCluster, ...])
     summary = Call("GET /documents/{document_id}/summary", str)
+
+
+class RemoteCollections(Remote):
+    """See `Collections`."""
+
+    all = Call("GET /collections", list[Collection])
+    change = Call("PATCH /collections/{collection_id}", NoneType, "name instructions settings")
+    remove = Call("DELETE /collections/{collection_id}", NoneType)
+    take_back = Call("POST /collections/{collection_id}/take-back", NoneType)
+    move = Call("PUT /collections/conversations/{conversation_id}", NoneType, "collection")
+
+    def get(self, collection_id: str) -> Collection:
+        """One collection."""
+        return {one.id: one for one in self.all()}[collection_id]
+
+    def make(
+        self, name: str, *, instructions: str = "", settings: Mapping[str, object] | None = None
+    ) -> Collection:  # fmt: skip
+        """A new collection."""
+        given = {"name": name, "instructions": instructions, "settings": {**(settings or {})}}
+        return received(Collection, self._wire.ask("POST", f"{ROOT}/collections", given))
 
 
 class RemoteEvaluation(Remote):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.question import Question, check_question
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, Message, Scope, StreamEvent
-from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
+from rag_core.domain import Answer, Collection, Message, Scope, StreamEvent
+from rag_core.errors import Cancelled, ConfigurationError, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
@@ -94,11 +95,12 @@ class QuestionService:
 
     def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""
-        return self._searched(question, for_search(self._preferences.settings, **wanted), scope)
+        settings = self._settings(self._collection(None, scope))
+        return self._searched(question, for_search(settings, **wanted), scope)
 
-    def passages(self, question: str, scope: Scope | None = None) -> Retrieval:
+    def passages(self, question: str, scope: Scope | None = None, settings: Settings | None = None) -> Retrieval:
         """The passages that an answer is written from."""
-        return self._searched(question, for_passages(self._preferences.settings), scope)
+        return self._searched(question, for_passages(settings or self._preferences.settings), scope)
 
     def stream(
         self,
@@ -116,7 +118,7 @@ class QuestionService:
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
         # Before the question is kept: one that cannot be answered at all is refused here.
-        understood = self._understood(asked, model, agent)
+        understood = self._understood(asked, model, agent, conversation)
         conversation, message = self._storage.conversations.ask(
             conversation, question, asked.changed, replaces, begun_by
         )
@@ -146,7 +148,9 @@ class QuestionService:
             asked = scoped(self._storage, question, conversation, scope)
         asked = replace(asked, history=(*asked.history, *past))
         with PRECEDENCE.question():
-            yield from self._answered(asked, self._understood(asked, model, agent), question, cancellation)
+            yield from self._answered(
+                asked, self._understood(asked, model, agent, conversation), question, cancellation
+            )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
@@ -183,20 +187,41 @@ class QuestionService:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 
-    def _understood(self, asked: Scoped, model: str | None, agent: bool | None) -> Question:
+    def _understood(
+        self, asked: Scoped, model: str | None, agent: bool | None, conversation: str | None
+    ) -> Question:  # fmt: skip
         """The question put right by the documents' own words, with the ways in which it can be searched for."""
-        return self._answers().understand(
+        collection = self._collection(conversation, asked.scope)
+        understood = self._answers().understand(
             self.library.understood(asked.text, asked.scope), history=asked.history,
-            model=model or self._preferences.model, settings=self._preferences.effective,
+            model=model or self._preferences.model, settings=self._settings(collection),
             contents=self.library.contents(asked.scope), agent=agent,
         )  # fmt: skip
+        return replace(understood, instructions=collection.instructions if collection else "")
+
+    def _collection(self, conversation: str | None, scope: Scope | None) -> Collection | None:
+        """The collection that is asked, if any."""
+        if not conversation and not (scope and scope.tags):
+            return None
+        return self._storage.documents.collections.in_effect(conversation, scope or Scope())
+
+    def _settings(self, collection: Collection | None) -> Settings:
+        """The settings in effect, those of a collection in their place; what fits no longer is left out."""
+        settings = self._preferences.effective
+        with suppress(ConfigurationError):
+            return settings.with_values(collection.settings) if collection else settings
+        return settings
 
     def _answered(
         self, asked: Scoped, understood: Question, question: str, cancellation: Cancellation | None
     ) -> Iterator[StreamEvent]:
         """The events of the answer to `question`, as it was written."""
         stopped = (cancellation or Cancellation()).is_set
-        for event in self._answers().stream(understood, lambda text: self.passages(text, asked.scope), stopped):
+
+        def find(text: str) -> Retrieval:
+            return self.passages(text, asked.scope, understood.settings)
+
+        for event in self._answers().stream(understood, find, stopped):
             yield self._told(event, asked, question)
 
     def _told(self, event: StreamEvent, asked: Scoped, question: str) -> StreamEvent:

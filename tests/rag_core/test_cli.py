@@ -249,3 +249,18 @@ def test_folders_are_watched_and_sources_looked_at_again(run: Run, tmp_path: Pat
     assert run("watch", "notes", "--tag", "#")[0] == 2
     code, out, err = run("add", "http://127.0.0.1:9/page", "--depth", "1", "--pages", "5")
     assert (code, "private network" in out + err) == (1, True)
+
+
+def test_collections_are_made_changed_removed_and_taken_back(run: Run) -> None:
+    code, out, _ = run("collection", "Work", "--make", "--instructions", "In one word.", "--set", "retrieval.k=3")
+    assert (code, out.split()[:3]) == (0, ["0", "documents", "Work"])
+    assert run("collection", "work", "--rename", "Job", "--set", "retrieval.mode=dense")[0] == 0
+    told = run("collection")[1]
+    assert "Job" in told
+    assert "In one word." in told
+    assert "retrieval.k = 3" in told
+    identity = run("collection", "Job", "--remove")[1].split()[-2]
+    assert "Job" not in run("collection")[1]
+    assert run("collection", identity, "--take-back")[0] == 0
+    assert "Job" in run("collection")[1]
+    assert (run("collection", "none")[0], run("collection", "Job", "--set", "k")[0]) == (2, 2)

@@ -205,7 +205,8 @@ class _Writing:
         return rules, *earlier, ChatMessage("user", prompts.PLAIN_ANSWER.fill(context=context, question=self._asked()))
 
     def _rules(self) -> tuple[ChatMessage, ...]:
-        return (ChatMessage("system", prompts.PLAIN_RULES.fill(not_found=prompts.NOT_FOUND)),)
+        rules = prompts.PLAIN_RULES.fill(not_found=prompts.NOT_FOUND)
+        return (ChatMessage("system", prompts.with_instructions(rules, self.question.instructions)),)
 
     def _fits(self, earlier: Sequence[ChatMessage]) -> bool:
         """Whether a dialogue leaves room for more lines and an answer."""
@@ -243,8 +244,8 @@ class _Writing:
 
 
 def _kept_as(question: Question) -> str:
-    """A dialogue in lines is another than one in numbered passages."""
-    return f"{question.model} in plain sentences"
+    """A dialogue in lines is another than one in numbered passages, or than one by other instructions."""
+    return f"{question.model} in plain sentences {question.instructions}"
 
 
 def _shown(one: Sentence) -> str:

@@ -59,7 +59,9 @@ class WrittenByModel(PassageStrategy):
         earlier = earlier_turns(question.history, model.count_tokens, model.context_tokens // _EARLIER_SHARE)
         sums = WORKED.fill(sums="; ".join(retrieval.sums)) if retrieval.sums else ""
         query = retrieval.trace.query
-        frame = PromptFrame(model, query, longest, question.mark, earlier.text + sums, settings.answering.prompt)
+        frame = PromptFrame(
+            model, query, longest, question.mark, earlier.text + sums, settings.answering.prompt, question.instructions
+        )  # fmt: skip
         prompt = frame.filled(retrieval.hits, self._before(question, model), follows=query != question.text)
         # A dialogue that goes on has its turns as they were, and a prompt of the user's own may want none.
         says = bool(earlier.note) and earlier.text in prompt.dialogue.messages[-1].text

@@ -39,7 +39,7 @@ from rag_core.storage.postgres.database import lift_limits, unavailable
 # Each after those that it refers to. A migration that makes a table adds its name here or below.
 TABLES = (
     "embedding_profiles", "documents", "sources", "document_tags", "followed_sources",
-    "left_out_sources", "pages", "chunks", "conversations", "messages",
+    "left_out_sources", "pages", "chunks", "collections", "conversations", "messages",
     "citations", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
     "document_summaries", "chunk_clusters", "document_clusters", "document_memberships", "recognised_pages",
     "chunk_edits", "table_readings",

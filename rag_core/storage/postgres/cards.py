@@ -66,7 +66,8 @@ class CardStore:
                 "INSERT INTO document_tags (document_id, tag)"
                 " SELECT d.id, coalesce(known.tag, new.tag)"
                 " FROM documents d CROSS JOIN unnest(%s::text[]) AS new (tag)"
-                " LEFT JOIN LATERAL (SELECT min(tag) AS tag FROM document_tags WHERE lower(tag) = lower(new.tag)) known"
+                " LEFT JOIN LATERAL (SELECT min(tag) AS tag FROM (SELECT tag FROM document_tags UNION ALL"
+                " SELECT name FROM collections WHERE removed_at IS NULL) t WHERE lower(tag) = lower(new.tag)) known"
                 " ON true"
                 " WHERE d.id = ANY(%s) AND d.state <> 'removing' ON CONFLICT DO NOTHING",
                 ([storable(tag) for tag in add], ids),

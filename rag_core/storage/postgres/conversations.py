@@ -23,7 +23,10 @@ _MESSAGES = """
     SELECT id, question, created_at, answer, error, rating, reason, conversation_id,
         (SELECT count(*) FROM messages old WHERE old.replaced_by = messages.id AND old.answer IS NOT NULL)
     FROM messages """
-_CONVERSATIONS = "SELECT id, title, created_at, updated_at, pinned, listed FROM conversations c "
+_CONVERSATIONS = """
+    SELECT id, title, created_at, updated_at, pinned, listed, coalesce((SELECT o.id FROM collections o
+        WHERE o.id = c.collection AND o.removed_at IS NULL), '')
+    FROM conversations c """
 _NEWEST = "ORDER BY pinned DESC, updated_at DESC, id"
 _REASON_CHARS = 2000
 _TITLE_CHARS = 60
@@ -186,11 +189,13 @@ class ConversationStore:
         self, conversation_id: str, message_id: str, question: str, scope: Scope | None, replaces: str | None,
         listed: bool, begun_by: str,
     ) -> None:  # fmt: skip
+        tag = storable(scope.tags[0]) if scope is not None and len(scope.tags) == 1 else ""
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT INTO conversations (id, title, listed, begun_by) VALUES (%s, %s, %s, %s)"
+                "INSERT INTO conversations (id, title, listed, begun_by, collection) VALUES (%s, %s, %s, %s,"
+                " (SELECT id FROM collections WHERE removed_at IS NULL AND lower(name) = lower(%s)))"
                 " ON CONFLICT (id) DO UPDATE SET updated_at = now(), listed = true",
-                (conversation_id, _title(question), listed, storable(begun_by)),
+                (conversation_id, _title(question), listed, storable(begun_by), tag),
             )
             if scope is not None:
                 connection.execute(

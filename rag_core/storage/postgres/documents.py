@@ -18,6 +18,7 @@ from rag_core.errors import StoreCorrupt
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.chunkings import Chunkings
+from rag_core.storage.postgres.collections import CollectionStore
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.edits import EditStore, keep_edits
 from rag_core.storage.postgres.jobs import check_leases
@@ -64,6 +65,7 @@ class DocumentStore:
         self._lists = Lists(database)
         self.chunkings = Chunkings(database)
         self.cards = CardStore(database, self._forget)
+        self.collections = CollectionStore(database, self._forget)
         self.recognition = RecognitionStore(database, self._forget)
         self.edits = EditStore(database, self._forget)
         self.removals = RemovalStore(database, self._forget)

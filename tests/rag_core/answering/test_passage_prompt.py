@@ -57,6 +57,13 @@ def test_passages_that_do_not_fit_are_known() -> None:
     assert prompt.hits == many
 
 
+def test_what_a_person_wants_besides_stands_with_the_rules() -> None:
+    prompt = frame_of(Parrot(), instructions="Answer in Welsh.").filled((hit("Ada leads the board."),))
+    rules, asked = texts_of(prompt)
+    assert rules.endswith("as far as the rules allow:\nAnswer in Welsh.")
+    assert "Welsh" not in asked
+
+
 def test_no_room_for_any_passage() -> None:
     assert len(frame_of(Parrot(context_tokens=256)).filled((hit("word " * 900),)).left_out) == 1
 

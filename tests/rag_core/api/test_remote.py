@@ -76,6 +76,19 @@ def test_a_document_from_adding_to_removal(any_library: Library, served: Served,
     served.library.storage.settle()  # no word is put right while a change waits for the index of words
 
 
+def test_collections(any_library: Library) -> None:
+    made = any_library.collections.make("Travel", instructions="Short.", settings={"retrieval.k": 3})
+    assert made in any_library.collections.all()
+    any_library.collections.change(made.id, name="Journeys")
+    assert any_library.collections.get(made.id).name == "Journeys"
+    with pytest.raises((ValueError, LecternError), match="name"):
+        any_library.collections.make("journeys")
+    any_library.collections.remove(made.id)
+    any_library.collections.take_back(made.id)
+    any_library.collections.remove(made.id)
+    assert made.id not in {one.id for one in any_library.collections.all()}
+
+
 def test_questions_and_conversations(any_library: Library) -> None:
     work = Scope(tags=("work",))
     events = [*any_library.stream(ASKED, scope=work)]

@@ -18,6 +18,8 @@ _BEFORE = (
     "DROP TABLE job_owners",
     "ALTER TABLE documents DROP COLUMN chunking, DROP COLUMN table_notes",
     "DROP TABLE table_readings",
+    "ALTER TABLE conversations DROP COLUMN collection",
+    "DROP TABLE collections",
     "DELETE FROM migrations WHERE name >= '0025'",
 )
 _TEXT = "\n\n".join(f"Paragraph {number} tells of a river and of its bridge. " * 6 for number in range(6))

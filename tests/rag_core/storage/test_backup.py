@@ -370,12 +370,13 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     newer = (
         "question_sets", "questions", "evaluation_runs", "evaluation_results", "document_tags", "document_summaries",
         "chunk_clusters", "document_memberships", "document_clusters", "followed_sources", "left_out_sources",
-        "recognised_pages", "chunk_edits", "table_readings",
+        "recognised_pages", "chunk_edits", "table_readings", "collections",
     )  # fmt: skip
     columns = {
         "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",),
         "chunks": ("pieces", "corrected", "hidden"),
-        "conversations": ("scope", "pinned", "listed", "begun_by"), "citations": ("instructs", "corrected", "hidden"),
+        "conversations": ("scope", "pinned", "listed", "begun_by", "collection"),
+        "citations": ("instructs", "corrected", "hidden"),
         "pages": ("body_start", "body_end", "hidden"),
         "sources": ("location", "kind", "root", "size_bytes", "modified_ns", "etag", "last_modified", "looked_at"),
         "documents": (
@@ -388,7 +389,7 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     library.recognition.interrupt()
     library.recognition.close()
     with library.storage.database.transaction() as connection:
-        connection.execute(f"DROP TABLE new_vectors, {', '.join(newer)}".encode())
+        connection.execute(f"DROP TABLE new_vectors, {', '.join(newer)} CASCADE".encode())
         for table, names in columns.items():
             for name in names:
                 connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}".encode())
