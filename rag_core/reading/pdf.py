@@ -24,11 +24,22 @@ from rag_core.reading.pdf_comments import with_comments
 from rag_core.reading.pdf_forms import with_values
 from rag_core.reading.pdf_heads import with_heads
 from rag_core.reading.pdf_hidden import hidden_text
+from rag_core.reading.pdf_levels import in_levels
 from rag_core.reading.pdf_order import Piece
 from rag_core.reading.pdf_pictures import text_is_a_picture
 from rag_core.reading.pdf_rules import page_rules
 from rag_core.reading.pdf_tables import in_grids
-from rag_core.reading.pdf_text import Geometry, clean, line_face, page_lines, page_text, span_box, span_boxes
+from rag_core.reading.pdf_text import (
+    Geometry,
+    clean,
+    line_face,
+    page_lines,
+    page_size,
+    page_text,
+    span_box,
+    span_boxes,
+    turned_back,
+)
 from rag_core.reading.png import encode_rgb
 from rag_core.reading.text import lowered
 
@@ -111,15 +122,8 @@ class PdfDocument(OpenDocument):
             raise UnreadableDocument(f"Page {number} cannot be drawn ({_reason(error)}).") from error
 
     def _reading(self, page: Any, textpage: Any) -> Reading:
-        text, geometry = page_text(textpage), Geometry.of(page)
-        pieces = [Piece(line, line_face(textpage, line)) for line in page_lines(textpage, text, geometry)]
-        boxes = partial(span_box, textpage, geometry)
-        grids, frames = page_rules(page, geometry)
-        shape = float(pdfium.FPDF_GetPageHeightF(page)) / max(float(pdfium.FPDF_GetPageWidthF(page)), 0.001)
-        sheet = Sheet(text, boxes, shape)
-        pieces = with_heads(sheet, in_frames(sheet, in_grids(text, pieces, grids, boxes), frames))
-        reading = composed(arranged(text, pieces))
-        form = self._pdf.formenv
+        geometry, form = Geometry.of(page), self._pdf.formenv
+        reading = _upright(page, textpage, geometry)
         return with_comments(with_values(reading, form.raw if form else None, page, geometry), page, geometry)
 
     @contextmanager
@@ -197,11 +201,26 @@ def is_cut_off(path: Path) -> bool:
 
 
 def _read(number: int, page: Any, textpage: Any, reading: Reading) -> RawPage:
-    width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
+    width, height = page_size(page)
     pictures = text_is_a_picture(page, reading.printed, width * height)
     hidden = hidden_text(page, textpage, reading, height)
     made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines, hidden=hidden)
     return RawPage(made, reading.faces, pictures)
+
+
+def _upright(page: Any, textpage: Any, shown: Geometry) -> Reading:
+    """The text of a page with its lines in order, as whoever turns the page to read it sees them."""
+    text, turns = page_text(textpage), shown.turns(textpage)
+    geometry, size = shown.turned(turns), page_size(page)
+    width, height = size = size[::-1] if turns % 2 else size
+    pieces = [Piece(line, line_face(textpage, line)) for line in page_lines(textpage, text, geometry)]
+    boxes = partial(span_box, textpage, geometry)
+    grids, frames = page_rules(page, geometry, size)
+    sheet = Sheet(text, boxes, height / max(width, 0.001))
+    pieces = in_levels(sheet, in_frames(sheet, in_grids(text, pieces, grids, boxes), frames))
+    pieces = with_heads(sheet, pieces)
+    reading = composed(arranged(text, pieces))
+    return replace(reading, lines=tuple(turned_back(line, turns) for line in reading.lines)) if turns else reading
 
 
 def _marks(
@@ -238,7 +257,8 @@ def _pixels(bitmap: Any, size: int) -> memoryview:
 
 def _picture_size(page: Any, width_px: int) -> tuple[int, int]:
     width = min(max(width_px, MIN_PICTURE_WIDTH), MAX_PICTURE_WIDTH)
-    shape = float(pdfium.FPDF_GetPageHeightF(page)) / max(float(pdfium.FPDF_GetPageWidthF(page)), 0.001)
+    across, down = page_size(page)
+    shape = down / max(across, 0.001)
     # A strip of a page is drawn narrower, so that no picture needs more memory than the largest ordinary one.
     width = max(1, min(width, int((MAX_PICTURE_PIXELS / max(shape, 1e-6)) ** 0.5)))
     return width, min(max(1, round(width * shape)), MAX_PICTURE_PIXELS // width)

@@ -185,7 +185,10 @@ def column_edges(sheet: Sheet, rows: Sequence[Band], gap: float = _GAP) -> list[
         _Column(*span, {at for leaf, at in own if span[0] <= leaf.box.left <= span[1]})
         for span in _united((leaf.box.left, leaf.box.right) for leaf, _ in own)
     ]
-    least = _WIDE_GAP * median(sheet.height(leaf) for band in bands for leaf in band)
+    heights = [sheet.height(leaf) for band in bands for leaf in band]
+    if not heights:
+        return []
+    least = _WIDE_GAP * median(heights)
     tried = [_merged(columns, spans, least, order) for order in _ORDERS]
     best = max(tried, key=lambda found: (round(_filled(found, len(bands)), 2), -sum(column.blank for column in found)))
     return [(one.right + other.left) / 2 for one, other in pairwise(best)]

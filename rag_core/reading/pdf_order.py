@@ -105,7 +105,7 @@ def _are_across(lines: Sequence[Line]) -> bool:
     """Whether enough rows have long parts beside each other for these to be columns."""
     rows = sum(sum(map(_is_long, line.cells)) > 1 for line in lines if line.cells)
     rows += sum(
-        _is_long(one) and _is_long(other) and _stand_beside(one.box, other.box) for one, other in pairwise(lines)
+        _is_long(one) and _is_long(other) and stand_beside(one.box, other.box) for one, other in pairwise(lines)
     )
     return rows >= _ROWS
 
@@ -114,7 +114,8 @@ def _is_long(line: Line) -> bool:
     return line.end - line.start >= _LETTERS
 
 
-def _stand_beside(one: Box, other: Box) -> bool:
+def stand_beside(one: Box, other: Box) -> bool:
+    """Whether two boxes stand on one line, next to each other."""
     if other.top >= one.bottom or one.top >= other.bottom or not (other.left >= one.right or one.left >= other.right):
         return False
     shared = min(one.bottom, other.bottom) - max(one.top, other.top)
@@ -152,7 +153,7 @@ def _rows(pieces: Sequence[Piece]) -> Iterator[_Row]:
     """Pieces that follow each other and stand beside each other."""
     row: list[Piece] = []
     for piece in pieces:
-        if row and not _stand_beside(row[-1].box, piece.box):
+        if row and not stand_beside(row[-1].box, piece.box):
             yield _Row(tuple(row))
             row = []
         row.append(piece)

@@ -83,10 +83,11 @@ def _nearest_field(edges: Sequence[float], at: float) -> int:
     return min(max(sum(edge <= at for edge in edges) - 1, 0), len(edges) - 2)
 
 
-def page_rules(page: Any, geometry: Geometry) -> tuple[list[Grid], list[Frame]]:
-    """The grids of a loaded FPDF_PAGE, and the frames of level rules that are of none."""
+def page_rules(page: Any, geometry: Geometry, size: tuple[float, float]) -> tuple[list[Grid], list[Frame]]:
+    """The grids of a loaded FPDF_PAGE, and the frames of level rules that are of none; size: that of the page that the
+    geometry is of, in points."""
     strokes = list(islice(_strokes(page), _MOST_RULES))
-    width, height = float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
+    width, height = size
     if len({right - left > top - bottom for left, top, right, bottom in strokes}) < 2:
         # Without rules along and across there are no grids, and short ones are lines under figures.
         strokes = [box for box in strokes if max(box[2] - box[0], box[1] - box[3]) >= _WIDE * min(width, height)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -85,6 +85,32 @@ class Geometry:
         xs = [self.x0 + self.xx * x + self.xy * y for x, y in ((left, top), (right, bottom))]
         ys = [self.y0 + self.yx * x + self.yy * y for x, y in ((left, top), (right, bottom))]
         return Box(_unit(min(xs)), _unit(min(ys)), _unit(max(xs)), _unit(max(ys)))
+
+    def turns(self, textpage: Any) -> int:
+        """By how many quarters the page as shown is to be turned clockwise for most of its text to stand upright."""
+        count = pdfium.FPDFText_CountChars(textpage)
+        x, y = ((1, 0), (0, 1), (-1, 0), (0, -1))[Place.of(textpage, count).quarters if count > 0 else 0]
+        across, down = self.xx * x + self.xy * y, self.yx * x + self.yy * y
+        return (0 if across > 0 else 2) if abs(across) > abs(down) else 1 if down < 0 else 3
+
+    def turned(self, quarters: int) -> Geometry:
+        """That of the page turned clockwise."""
+        if not quarters:
+            return self
+        return Geometry(1 - self.y0, self.x0, -self.yx, -self.yy, self.xx, self.xy).turned(quarters - 1)
+
+
+def turned_back(line: Line, quarters: int) -> Line:
+    """A line, its boxes of a page that was turned clockwise as they are on the page."""
+    box, cells = line.box, tuple(turned_back(cell, quarters) for cell in line.cells)
+    for _ in range(quarters):
+        box = Box(box.top, _unit(1 - box.right), box.bottom, _unit(1 - box.left))
+    return replace(line, box=box, cells=cells)
+
+
+def page_size(page: Any) -> tuple[float, float]:
+    """Width and height of a loaded FPDF_PAGE as shown, in points."""
+    return float(pdfium.FPDF_GetPageWidthF(page)), float(pdfium.FPDF_GetPageHeightF(page))
 
 
 def page_text(textpage: Any) -> str:

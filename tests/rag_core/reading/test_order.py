@@ -34,11 +34,13 @@ def _across(columns: Sequence[Sequence[str]], width: float) -> Callable[[Canvas]
     return draw
 
 
+@pytest.mark.parametrize("turned", [0, 90, 270])
 @pytest.mark.parametrize(("count", "width"), [(2, 185), (3, 130)])
 def test_columns_that_are_written_across_are_read_down(
-    reader: Reader, make_pdf: Callable[..., Path], count: int, width: float
+    reader: Reader, make_pdf: Callable[..., Path], rewrite: Callable[..., Path], count: int, width: float, turned: int
 ) -> None:
-    page = reader.read(make_pdf(_across(_COLUMNS[:count], width)), "columns.pdf").pages[0]
+    path = rewrite(make_pdf(_across(_COLUMNS[:count], width)), lambda writer: writer.pages[0].rotate(turned))
+    page = reader.read(path, "columns.pdf").pages[0]
     in_columns = [line for column in _COLUMNS[:count] for line in column]
     assert lines_of(page) == ["A title over all of the columns", *in_columns, "7"]
     assert not any(line.cells for line in page.lines)

@@ -212,3 +212,31 @@ def test_heads_over_figures_are_no_headings(reader: Reader, make_pdf: Callable[.
 
     path = make_pdf(draw)
     assert [section.title for section in reader.read(path, path.name).sections] == ["Traffic of the Ports"]
+
+
+LEFTS = (40, 150, 240, 320)
+PAID = (
+    ("Name", "City", "Amount", "Paid"),
+    ("Anna Berg", "Oslo", "12.50", "yes"),
+    ("Ben Carter the younger", "London", "1,340.00", "no"),
+    ("Dora", "Paris", "7.20", "yes"),
+    ("Emil Olsen", "Bergen", "19.99", "no"),
+)
+
+
+@pytest.mark.parametrize("turned", [0, 90, 270])
+@pytest.mark.parametrize("mixed", [1, 2, 3], ids=["by columns", "mixed", "more mixed"])
+def test_rows_are_what_stands_level_in_whatever_order_it_is_written(
+    reader: Reader, make_pdf: Callable[..., Path], rewrite: Callable[..., Path], mixed: int, turned: int
+) -> None:
+    cells = [(x, 500 - 28 * at, row[place]) for place, x in enumerate(LEFTS) for at, row in enumerate(PAID)]
+    cells[2:3] = [(LEFTS[0], 444, "Ben Carter the"), (LEFTS[0], 433, "younger")]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 9)
+        canvas.drawString(LEFTS[0], 560, "Whoever is a member of the club pays what the club asks of its members")
+        for x, y, text in (cell for first in range(mixed) for cell in cells[first::mixed]):
+            canvas.drawString(x, y, text)
+
+    path = rewrite(make_pdf(draw), lambda writer: writer.pages[0].rotate(turned))
+    assert _rows(_page(reader, path)) == list(PAID)
