@@ -12,5 +12,5 @@ FACE = [f"lectern_app.{name}" for name in find_packages(include=["pages", "pages
 setup(
     packages=["lectern_app", *FACE, *find_packages(include=["rag_core", "rag_core.*", "accelerator", "accelerator.*"])],
     install_requires=[need for need in NEEDED if need not in COMPILED],
-    extras_require={"llama": COMPILED},
+    extras_require={"llama": COMPILED, "umap": ["umap-learn>=0.5.9"], "window": ["pywebview>=5"]},
 )

@@ -18,14 +18,17 @@ OUTCOMES = {
     "budget": "No room in the prompt",
 }
 _MODES = {
-    "hybrid": "words and meaning", "dense": "meaning", "lexical": "words", "scaler": "clusters first, then within them",
+    "hybrid": "words and meaning", "dense": "meaning", "lexical": "words", "clusters": "words, meaning and clusters",
+    "scaler": "clusters first, then within them (SCALER)",
 }  # fmt: skip
 _SCORES = {
-    "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "scaler": "Clusters", "document": "Document",
+    "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "clusters": "Clusters",
+    "scaler": "Within clusters", "document": "Document",
     "fused": "Fused", "cross_encoder": "Cross-encoder", "rerank": "Re-ranked", "coverage": "Spread", "mmr": "MMR",
 }  # fmt: skip
 _SEARCH_STAGES = {
-    "embed": "question embedded", "dense": "by meaning", "lexical": "by words", "scaler": "by clusters",
+    "embed": "question embedded", "dense": "by meaning", "lexical": "by words", "clusters": "by clusters",
+    "scaler": "within clusters",
     "fuse": "fused", "texts": "texts fetched", "cross_encoder": "cross-encoder", "pieces": "best sentences",
     "feedback": "like the first", "rows": "table rows", "coverage": "spread over clusters", "fold": "near-duplicates",
     "pick": "picked", "hits": "made ready",

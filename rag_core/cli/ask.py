@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rag_core.cli.output import clean, emit, link, say, say_linked
-from rag_core.cli.scoping import narrowed, scoped
+from rag_core.cli.scoping import mode_option, narrowed, scoped
 from rag_core.cli.session import Session, command, models_complete
 from rag_core.errors import ModelUnavailable
 from rag_core.text.pages import counted
@@ -27,14 +27,16 @@ conversation_option = click.option("--conversation", metavar="ID", help="go on w
 @click.argument("question")
 @model_option
 @agent_option
+@mode_option
 @conversation_option
 @scoped
 def ask(
-    session: Session, question: str, model: str | None, agent: bool | None, conversation: str | None, **given: Any
+    session: Session, question: str, model: str | None, agent: bool | None, mode: str | None, conversation: str | None,
+    **given: Any,
 ) -> None:  # fmt: skip
     """Print the answer."""
     scope = narrowed(session, given)
-    show(session, session.asked(question, scope, model=model, agent=agent, conversation=conversation))
+    show(session, session.asked(question, scope, model=model, agent=agent, mode=mode, conversation=conversation))
 
 
 def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The options that say what is searched."""
+"""The options that say what is searched, and how."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ import click
 from rag_core.cli.session import Session, documents_complete, tags_complete
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+MODES = ("auto", "hybrid", "dense", "lexical", "clusters", "scaler")
 _DAY = click.DateTime(["%Y-%m-%d"])
+
+mode_option = click.option(
+    "--mode", type=click.Choice(MODES),
+    help="by meaning, by words, by both, with what clusters add, or inside clusters alone (SCALER)",
+)  # fmt: skip
 
 
 def scoped(function: Function) -> Function:

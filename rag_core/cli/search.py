@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rag_core.cli.output import counts, emit, say, table
-from rag_core.cli.scoping import narrowed, scoped
+from rag_core.cli.scoping import mode_option, narrowed, scoped
 from rag_core.cli.session import Session, command, scope_of
 from rag_core.text.pages import counted
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 @command("search", help="Show the passages that fit a question best.")
 @click.argument("question")
 @click.option("-k", type=click.IntRange(1), help="how many passages")
-@click.option("--mode", type=click.Choice(["auto", "hybrid", "dense", "lexical", "scaler"]),
-              help="by meaning, by words, or by both")  # fmt: skip
+@mode_option
 @click.option("--index", metavar="NAME", help="where vectors are looked up: auto, dumps, pgvector, chroma, ...")
 @click.option("--scan", type=click.Choice(["auto", "exact", "fast"]), help="how thoroughly the dumps are searched")
 @click.option("--mmr", is_flag=True, default=None, help="thin the passages: they differ then")

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 QuestionKind = Literal["fact", "comparison", "list", "definition", "summary"]
-SearchMode = Literal["auto", "hybrid", "dense", "lexical", "scaler"]
+SearchMode = Literal["auto", "hybrid", "dense", "lexical", "clusters", "scaler"]
 
 
 @dataclass(frozen=True, slots=True)

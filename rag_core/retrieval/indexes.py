@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import cast
 
 from accelerator.scanner import Mode
 from rag_core.domain import Document, Scope
 from rag_core.errors import StoreUnavailable
 from rag_core.retrieval.hierarchy.current import CurrentHierarchy
+from rag_core.retrieval.hierarchy.rewriting import Rewritten
+from rag_core.retrieval.hierarchy.search import Focus
 from rag_core.retrieval.identity import Cards, Meant
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.scope import documents_within, narrowed, sections_within
@@ -90,8 +92,9 @@ class Indexes(ABC):
 class LibraryIndexes(Indexes):
     """The library's own."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, rewrite: Callable[[str, Focus], Rewritten] | None = None) -> None:
         self._storage = storage
+        self._rewrite = rewrite
         self._passages = Passages(storage.database)
         self._cards = Cards(self._passages, self._rarities)
         self._hierarchy = CurrentHierarchy(storage.hierarchy)
@@ -102,7 +105,7 @@ class LibraryIndexes(Indexes):
         behind = self._cards.counts is not None and self._cards.counts.waiting
         waiting = frozenset(self._storage.log.waiting_ids(lexical.name)) if behind else frozenset()
         for index in self._order(wanted, notes):
-            yield Sources(index, lexical, self._hierarchy.get(), waiting, cast(Mode, scan))
+            yield Sources(index, lexical, self._hierarchy.get(), waiting, cast(Mode, scan), self._rewrite)
 
     def within(self, scope: Scope) -> Within | None:
         """See the base class."""

@@ -1,7 +1,6 @@
 """A question to hits: rankers, fusion, re-rankers, then the best or maximal marginal relevance.
 
-Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR 1998, with the seeds' k=6, fetch_k=20 and
-lambda 0.5 as defaults.
+MMR: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR 1998.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from rag_core.retrieval.near_duplicates import folded
 from rag_core.retrieval.neighbours import surrounded
 from rag_core.retrieval.plan import Plan, planned
 from rag_core.retrieval.query import Query
-from rag_core.retrieval.rankers import RANKERS, Ranked, Sources
+from rag_core.retrieval.rankers import MODES, RANKERS, Ranked, Sources
 from rag_core.retrieval.reranking import Rerankers
 from rag_core.retrieval.selection import picked, wanted
 from rag_core.retrieval.unindexed import caught_up
@@ -95,8 +94,9 @@ class _Run:
     def _ranked(self, queries: Sequence[Query], stages: _Stages) -> dict[str, list[Ranked]]:
         """What each ranker finds for each query."""
         names = [name for name in self._plan.rankers if RANKERS[name].available(self._sources)]
-        if "scaler" in self._plan.rankers and "scaler" not in names:
+        if self._plan.by_clusters and not self._plan.by_clusters & set(names):
             self._notes.append("The documents are not clustered yet; the hybrid search answered.")
+            names = [name for name in MODES["hybrid"] if RANKERS[name].available(self._sources)]
         waiting = len(self._sources.waiting)
         if "lexical" in names and waiting > (_TELL if "dense" in names else 0):
             self._notes.append(f"The lexical index has yet to take {waiting} of the documents.")
@@ -114,8 +114,9 @@ class _Run:
         return found
 
     def _one(self, query: Query, ranked: Mapping[str, Ranked], covered: tuple[int, int], stages: _Stages) -> Retrieval:
-        mode = "scaler" if "scaler" in ranked else "hybrid" if len(ranked) > 1 else next(iter(ranked), "")
+        mode = "clusters" if "clusters" in ranked else "hybrid" if len(ranked) > 1 else next(iter(ranked), "")
         expansion = "".join(some.expansion for some in ranked.values())  # one ranker's at most
+        self._notes += [some.note for some in ranked.values() if some.note]
         searched = Searched(mode, query.scope, query.understood, *covered, expansion=expansion)
         if not ranked:
             return self._retrieval(query, (), searched, stages)
@@ -146,7 +147,7 @@ class _Run:
     def _widened(self, query: Query, ranked: Mapping[str, Ranked], documents: int) -> Mapping[str, Ranked]:
         """With the best of the documents that a question means, which may lie deep in a large library's lists."""
         within = _meant(query)
-        if within is None or documents <= _FEW:
+        if within is None or documents <= _FEW or "scaler" in ranked:  # which looks nowhere but in its clusters
             return ranked
         inner = replace(query, within=within)
         found = dict(ranked)

@@ -12,9 +12,10 @@ from rag_core.settings import RetrievalSettings, Settings
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A search's course. `rankers` are names in their registry; `rerank` is as the setting.
+    """A search's course. `rankers` are names in their registry; `rerank` is as the
+    setting, and is done to what was fused.
 
-    by_levels: "scaler" where the two levels order candidates for every question, "auto" for those kinds that it helps.
+    by_levels: "clusters" where the two levels order candidates of every question, "auto" for kinds that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None. `k_by_kind`:
     more of them where a question asks for a list, a comparison or a summary. nearest_instead: an answer is made of the
     nearest chunks where none has a question's quoted words; a search then finds nothing. neighbours: chunks before and
@@ -34,9 +35,14 @@ class Plan:
     rerank: str = "none"
     by_levels: str = ""
 
+    @property
+    def by_clusters(self) -> set[str]:
+        """The rankers among these that need the library's clusters."""
+        return {"clusters", "scaler"} & set(self.rankers)
+
     def coverage(self, kind: QuestionKind) -> Coverage | None:
         """How the two levels order the candidates of a question of this kind; None where they do not."""
-        return {"auto": KINDS.get(kind), "scaler": KINDS.get(kind, INSIDE)}.get(self.by_levels)
+        return {"auto": KINDS.get(kind), "clusters": KINDS.get(kind, INSIDE)}.get(self.by_levels)
 
 
 def planned(settings: RetrievalSettings) -> Plan:
@@ -53,8 +59,8 @@ def planned(settings: RetrievalSettings) -> Plan:
         k_by_kind=settings.k_by_kind and settings.mmr,
         nearest_instead=settings.mmr,
         neighbours=settings.neighbours if settings.mmr else 0,
-        rerank=settings.rerank if mode in ("hybrid", "scaler") else "none",
-        by_levels=settings.mode if settings.mode in ("auto", "scaler") else "",
+        rerank=settings.rerank,
+        by_levels=settings.mode if settings.mode in ("auto", "clusters") else "",
     )
 
 

@@ -32,12 +32,10 @@ def picked(query: Query, candidates: Candidates, k: int, mmr_lambda: float | Non
 def _order(query: Query, candidates: Candidates, k: int, mmr_lambda: float | None) -> list[int]:
     if mmr_lambda is None or candidates.vectors is None:
         return list(range(min(k, len(candidates))))
-    by_cosine = candidates.kind == "cosine" and query.vector is not None
     vector = query.vector if query.vector is not None else np.zeros(candidates.vectors.shape[1], np.float32)
     return maximal_marginal_relevance(
-        vector / max(float(np.linalg.norm(vector)), 1e-30), candidates.vectors, k, mmr_lambda,
-        unit=all_unit(candidates.vectors), relevance=None if by_cosine else candidates.score,
-    )  # fmt: skip
+        vector, candidates.vectors, k, mmr_lambda, unit=all_unit(candidates.vectors), relevance=candidates.score
+    )
 
 
 def _in_turn(candidates: Candidates, order: list[int], sides: Sequence[frozenset[str]]) -> list[int]:

@@ -31,6 +31,7 @@ from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.acronyms import written_out
 from rag_core.retrieval.contents import Contents
+from rag_core.retrieval.hierarchy.rewriting import Write, rewritten
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
 from rag_core.retrieval.rankers import Sources
@@ -63,12 +64,20 @@ _NEAR = RetrievalSettings(k=50, rerank="none")  # what a question's words may st
 
 
 class SearchService:
-    """The library as it is."""
+    """The library as it is. `write` is the model that writes SCALER's new questions."""
 
-    def __init__(self, storage: Storage, embedder: Callable[[], Embedder], rerankers: Rerankers | None = None) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        embedder: Callable[[], Embedder],
+        rerankers: Rerankers | None = None,
+        write: Write = lambda question, summaries: "",
+    ) -> None:
         self._storage = storage
         self._embedder = embedder
-        self._indexes = LibraryIndexes(storage)
+        self._indexes = LibraryIndexes(
+            storage, lambda question, focus: rewritten(question, focus, write, self._embedder().encode_query)
+        )
         self._pipeline = Pipeline(self._indexes, rerankers)
         self._tables = TableCache(storage)
         # More searches at once than cores would each wait for Python's lock: a third fewer are done in the same time.

@@ -24,6 +24,7 @@ from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.services.conversation_scope import Scoped, scoped
 from rag_core.services.corpora import Rechunked, SearchService
 from rag_core.services.embedding_in_use import EmbeddingInUse
+from rag_core.services.new_questions import written_anew
 from rag_core.services.preferences import Preferences
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
@@ -43,7 +44,7 @@ class QuestionService:
         self._preferences = preferences
         self._embedding = embedding
         self._rerankers = Rerankers(preferences.settings.models_dir)
-        self.library = SearchService(storage, embedding.get, self._rerankers)
+        self.library = SearchService(storage, embedding.get, self._rerankers, self._written_anew)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
         self._instructions = Instructions(lambda texts: self._embedding.get().encode_first(texts))
@@ -113,12 +114,13 @@ class QuestionService:
         replaces: str | None = None,
         agent: bool | None = None,
         begun_by: str = "",
+        mode: str | None = None,
     ) -> Iterator[StreamEvent]:
         """Answer as a stream of events; see `Library.stream`."""
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
         # Before the question is kept: one that cannot be answered at all is refused here.
-        understood = self._understood(asked, model, agent, conversation)
+        understood = self._understood(asked, model, agent, conversation, mode)
         conversation, message = self._storage.conversations.ask(
             conversation, question, asked.changed, replaces, begun_by
         )
@@ -138,6 +140,7 @@ class QuestionService:
         cancellation: Cancellation | None,
         scope: Scope | None,
         agent: bool | None,
+        mode: str | None = None,
     ) -> Iterator[StreamEvent]:
         """Answer as a stream of events and keep nothing; see `Library.reply`."""
         question = self._checked(question)
@@ -148,9 +151,8 @@ class QuestionService:
             asked = scoped(self._storage, question, conversation, scope)
         asked = replace(asked, history=(*asked.history, *past))
         with PRECEDENCE.question():
-            yield from self._answered(
-                asked, self._understood(asked, model, agent, conversation), question, cancellation
-            )
+            understood = self._understood(asked, model, agent, conversation, mode)
+            yield from self._answered(asked, understood, question, cancellation)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
@@ -187,14 +189,24 @@ class QuestionService:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 
+    def _written_anew(self, question: str, summaries: Sequence[str]) -> str:
+        """A question written anew from summaries by the model of answers; empty without. Raises ModelUnavailable."""
+        chosen = self._preferences.model
+        if chosen == EXTRACTIVE:
+            return ""
+        return written_anew(self.language_model(chosen, self._preferences.effective), question, summaries)
+
     def _understood(
-        self, asked: Scoped, model: str | None, agent: bool | None, conversation: str | None
+        self, asked: Scoped, model: str | None, agent: bool | None, conversation: str | None, mode: str | None
     ) -> Question:  # fmt: skip
         """The question put right by the documents' own words, with the ways in which it can be searched for."""
         collection = self._collection(conversation, asked.scope)
+        settings = self._settings(collection)
+        if mode is not None:
+            settings = settings.changed("retrieval", mode=mode)
         understood = self._answers().understand(
             self.library.understood(asked.text, asked.scope), history=asked.history,
-            model=model or self._preferences.model, settings=self._settings(collection),
+            model=model or self._preferences.model, settings=settings,
             contents=self.library.contents(asked.scope), agent=agent,
         )  # fmt: skip
         return replace(understood, instructions=collection.instructions if collection else "")

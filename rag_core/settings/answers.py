@@ -13,10 +13,11 @@ from rag_core.settings.group import Group
 class RetrievalSettings(Group):
     """How a question becomes hits."""
 
-    mode: Literal["auto", "hybrid", "dense", "lexical", "scaler"] = Field(
+    mode: Literal["auto", "hybrid", "dense", "lexical", "clusters", "scaler"] = Field(
         default="auto",
-        description="dense goes by meaning, lexical by words, hybrid by both, scaler also by clusters; auto is hybrid,"
-        " ordered by clusters for comparisons, lists and summaries",
+        description="dense goes by meaning, lexical by words, hybrid by both, clusters adds what they find,"
+        " scaler looks nowhere but in clusters, by a new question; auto is hybrid, ordered by clusters for comparisons,"
+        " lists and summaries",
     )
     index: str = Field(
         default="auto",

@@ -18,7 +18,7 @@ from tests.rag_core.any_text import EXAMPLES, NAMES, TEXTS, contents, tried
 from tests.rag_core.samples import TEXTS as SAMPLES
 
 pytestmark = pytest.mark.timeout(120 + 2 * EXAMPLES)
-MODES = ("auto", "hybrid", "dense", "lexical", "scaler")
+MODES = ("auto", "hybrid", "dense", "lexical", "clusters", "scaler")
 TABLE = "Region,Year,Sales,Share\nNorth,2019,1000,5 %\nSouth,2019,2000,12 %\nNorth,2020,1500,7 %\nSouth,2020,,9 %\n"
 ODD = (
     "# Report ツ\n\nThe price of bread ¯\\_(ツ)_/¯ was ½ euro in 2019.\n\n"

@@ -18,7 +18,8 @@ MODES: dict[SearchMode, str] = {
     "hybrid": "Words and meaning",
     "dense": "Meaning",
     "lexical": "Words",
-    "scaler": "Clusters first",
+    "clusters": "Words, meaning and clusters",
+    "scaler": "Clusters first (SCALER)",
 }
 SORTS = {"rank": "Best first", "document": "By document", "newest": "Newest first"}
 HITS = (10, 20, 50, 100)

@@ -17,7 +17,7 @@ from rag_core.api.responses import Event, streamed, told, wants_events
 from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, StreamEvent
+from rag_core.domain import Answer, SearchMode, StreamEvent
 from rag_core.domain.serialiser import to_json
 from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
@@ -37,6 +37,7 @@ class Question(Closed):
     scope: ScopeGiven | None = None
     replaces: str | None = None
     agent: bool | None = None
+    mode: SearchMode | None = None
     stream: bool = False
     keep: bool = True
     history: list[tuple[str, str]] = Field(default=[], max_length=1000)
@@ -88,12 +89,12 @@ def _stream(library: Library, given: Question, caller: Caller, token: Cancellati
         # What others said is not for a narrowed key to go on with, nor are names that widen the scope.
         events = library.reply(
             given.question, history=given.history, conversation=None if caller.tags else given.conversation,
-            model=given.model, cancellation=token, scope=scope, agent=given.agent,
+            model=given.model, cancellation=token, scope=scope, agent=given.agent, mode=given.mode,
         )  # fmt: skip
         return (replace(event, answer=_discreet(event.answer)) for event in events) if caller.tags else events
     return library.stream(
         given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,
-        replaces=given.replaces, agent=given.agent, begun_by=caller.name,
+        replaces=given.replaces, agent=given.agent, begun_by=caller.name, mode=given.mode,
     )  # fmt: skip
 
 

@@ -16,13 +16,12 @@ from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.responses import told
 from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
-from rag_core.domain import Hit, Searched
+from rag_core.domain import Hit, Searched, SearchMode
 from rag_core.domain.serialiser import hit_to_json, to_json
 from rag_core.library import Library
 from rag_core.storage.indexes import DENSE
 
 router = APIRouter(prefix="/search", tags=["search"])
-Mode = Literal["auto", "hybrid", "dense", "lexical", "scaler"]
 if TYPE_CHECKING:
     Index = str
 else:
@@ -37,7 +36,7 @@ class SearchGiven(Closed):
 
     question: str
     k: Annotated[int, Field(ge=1, le=100)] | None = None
-    mode: Mode | None = None
+    mode: SearchMode | None = None
     index: Index | None = None
     scan: Literal["auto", "exact", "fast"] | None = None
     mmr: bool | None = None
@@ -53,7 +52,11 @@ async def search(request: Request, library: Opened, given: SearchGiven) -> Respo
 
 @router.get("", dependencies=[READ], **answers(_FOUND))
 async def search_simply(
-    request: Request, library: Opened, q: str, k: Annotated[int, Query(ge=1, le=100)] = 6, mode: Mode | None = None
+    request: Request,
+    library: Opened,
+    q: str,
+    k: Annotated[int, Query(ge=1, le=100)] = 6,
+    mode: SearchMode | None = None,
 ) -> Response:
     """The same for a question alone."""
     given = SearchGiven(question=q, k=k, mode=mode)

@@ -18,7 +18,7 @@ from rag_core.domain import Progress
 from rag_core.errors import ConfigurationError, LecternError, StoreUnavailable
 from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster, unit
 from rag_core.retrieval.hierarchy.naming import count_words, name, together, weigh
-from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise
+from rag_core.retrieval.hierarchy.summaries import ChunkText, Write, summarise, tell_clusters
 from rag_core.storage import Storage
 from rag_core.storage.postgres.hierarchy import Floats, Group, HierarchyStore, StaleSummary, Summaries, Summarised
 from rag_core.unexpected import stage
@@ -29,10 +29,10 @@ Run = Callable[..., Any]
 
 _BATCH = 64
 _CHANGED = 0.2
-_LEAST_DOCUMENTS = 3
+_LEAST = 3  # rows a cluster on average, of few
 _MOST_CLUSTERS = 256
-# Of few documents BIC says that all are of one kind, where a person tells several.
-_FEW_DOCUMENTS = 500
+# Of few documents, or chunks of one, BIC says that all are of one kind, where a person tells several.
+_FEW = 500
 
 
 def here(function: Run, /, *arguments: object) -> Any:
@@ -114,13 +114,14 @@ def describe(
 def _described(
     due: StaleSummary, texts: list[str], tokens: list[int], vectors: Floats, plan: Plan, write: Write | None
 ) -> Summarised:
-    clusters = cluster(vectors, plan)
+    clusters = cluster(vectors, _of_chunks(plan, len(vectors)))
     classes = [count_words(texts[row] for row in rows) for rows in clusters.members]
     chunks = [ChunkText(text, count) for text, count in zip(texts, tokens, strict=True)]
-    summary = summarise(chunks, vectors, clusters, weigh(classes), write)
-    return Summarised(
-        due, summary.text, summary.written, summary.vector, count_words(texts), _groups(clusters, name(classes))
-    )
+    weights = weigh(classes)
+    summary = summarise(chunks, vectors, clusters, weights, write)
+    told = tell_clusters(chunks, vectors, clusters, weights)
+    groups = [replace(group, summary=text) for group, text in zip(_groups(clusters, name(classes)), told, strict=True)]
+    return Summarised(due, summary.text, summary.written, summary.vector, count_words(texts), groups)
 
 
 def is_outdated(store: HierarchyStore) -> bool:
@@ -147,8 +148,11 @@ def _grouped(held: Summaries, plan: Plan) -> list[Group]:
 
 
 def _of_documents(plan: Plan, documents: int) -> Plan:
-    criterion = "silhouette" if documents < _FEW_DOCUMENTS else plan.criterion
-    return replace(plan, criterion=criterion, least=_LEAST_DOCUMENTS, most=_MOST_CLUSTERS)
+    return replace(_of_chunks(plan, documents), least=_LEAST, most=_MOST_CLUSTERS)
+
+
+def _of_chunks(plan: Plan, rows: int) -> Plan:
+    return replace(plan, criterion="silhouette", least=_LEAST) if rows < _FEW else plan
 
 
 def _groups(clusters: Clusters, names: list[tuple[str, ...]]) -> list[Group]:

@@ -45,7 +45,9 @@ def _pca(vectors: Floats, sample: NDArray[np.intp], count: int, seed: int) -> Fl
 
 def _umap(vectors: Floats, sample: NDArray[np.intp], count: int, seed: int) -> Floats:
     if find_spec("umap") is None:
-        raise ConfigurationError("UMAP is not installed.", help="Install umap-learn, or reduce by PCA.")
+        raise ConfigurationError(
+            "UMAP is not installed.", help="Install it (pip install umap-learn), or reduce by PCA."
+        )
     import umap
 
     neighbours = min(15, len(sample) - 1)

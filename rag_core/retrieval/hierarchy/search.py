@@ -26,24 +26,27 @@ _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 @dataclass(frozen=True, slots=True)
 class SearchWidth:
-    """How far level one looks. `documents` by their summaries, and as many from each of `document_clusters`;
-    `chunk_clusters` of theirs; the question moves by `expansion` towards the `guides` nearest of these."""
+    """How far level one looks. `documents` by their summaries, where `by_summaries`, and as many from each of
+    `document_clusters`; `chunk_clusters` of theirs; the question moves by `expansion` towards the `guides` nearest of
+    these."""
 
     documents: int = 16
     document_clusters: int = 3
     chunk_clusters: int = 24
     guides: int = 3
     expansion: float = 0.3
+    by_summaries: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Focus:
     """What level one found: the indexes of chunks to look at, int64, in order, by document; the question as it is asked
-    there, float32 (d,), of unit length; and the words that name the clusters it was moved to."""
+    there, float32 (d,), of unit length; and the words that name the clusters nearest to it, and what these say."""
 
     rows: Mapping[str, NDArray[np.intp]]
     query: Floats
     terms: tuple[str, ...]
+    summaries: tuple[str, ...] = ()
 
     @property
     def chunks(self) -> int:
@@ -88,7 +91,8 @@ class Hierarchy:
             return Focus({}, query, ())
         guides = clusters[: reach.guides]
         moved = unit(query + np.float32(reach.expansion) * unit(self._centroids[guides].mean(axis=0)))
-        return Focus(self._rows(clusters), moved, _told([self._groups[number] for number in guides]))
+        groups = [self._groups[number] for number in guides]
+        return Focus(self._rows(clusters), moved, _told(groups), tuple(group.summary for group in groups))
 
     def known(self, query: Floats, refs: Sequence[tuple[str, int]]) -> Known:
         """What the two levels know of chunks, by document and index, and a question, float32 (d,), of any length.
@@ -122,11 +126,14 @@ class Hierarchy:
         if not len(self._ids):
             return found
         scores = self._summaries @ query
+        clusters = self._document_centroids @ query if self._documents else _NO_WEIGHTS
         if allowed is not None:
             scores[~allowed] = -np.inf
-        found[_best(scores, reach.documents)] = True
+            clusters[[not allowed[group.members].any() for group in self._documents]] = -np.inf
+        if reach.by_summaries:
+            found[_best(scores, reach.documents)] = True
         if self._documents:
-            for number in _best(self._document_centroids @ query, reach.document_clusters):
+            for number in _best(clusters, reach.document_clusters):
                 members = self._documents[number].members
                 found[members[_best(scores[members], reach.documents)]] = True
         return found

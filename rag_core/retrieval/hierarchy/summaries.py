@@ -26,6 +26,7 @@ MOST_TOKENS = 2_000
 
 _log = logging.getLogger(__name__)
 _FROM_A_CHUNK = 3
+_TELLING, _TOLD_CHARS = 3, 600  # sentences that tell of a cluster, and how long they are together
 _CHARS_PER_TOKEN = 4  # where a chunk's tokens were not counted
 
 Write = Callable[[str], str]
@@ -79,6 +80,18 @@ def summarise(
         except LecternError as error:
             _log.warning("A summary could not be written, an extract is kept: %s", error)
     return Summary(text, vector)
+
+
+def tell_clusters(
+    chunks: Sequence[ChunkText], vectors: Floats, clusters: Clusters, terms: Sequence[Mapping[str, float]]
+) -> list[str]:
+    """For each cluster the sentences that tell most of it, of the chunks nearest to its centroid."""
+    told: list[list[str]] = [[] for _ in clusters.members]
+    for cluster, rows in enumerate(clusters.members):
+        nearest = rows[np.argsort(-(vectors[rows] @ clusters.centroids[cluster]), kind="stable")[:_TELLING]]
+        for row in nearest:
+            told[cluster] += [one.text for one in _best(int(row), chunks[row], terms[cluster], 1)]
+    return [" ".join(dict.fromkeys(sentences))[:_TOLD_CHARS] for sentences in told]
 
 
 def _extract(

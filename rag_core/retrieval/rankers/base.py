@@ -3,7 +3,7 @@
 A new one is a file here with a subclass of Ranker, and two lines in `rag_core.retrieval.rankers`: its class among those
 of RANKERS, and its name in the modes of MODES that ask it:
 
-    ranker.name: ranker for ranker in (DenseRanker, LexicalRanker, ScalerRanker, MyRanker)
+    ranker.name: ranker for ranker in (DenseRanker, LexicalRanker, ClustersRanker, ScalerRanker, MyRanker)
     "hybrid": ("dense", "lexical", "mine"),
 
 A mode of its own is a name more in `RetrievalSettings.mode`. What it finds is among the candidates then; `reciprocal`
@@ -13,7 +13,7 @@ fusion counts its ranks, while `convex` weighs meaning and words alone until `fu
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from accelerator.scanner import Mode
 from rag_core.domain import ScoreKind
-from rag_core.retrieval.hierarchy.search import Hierarchy
+from rag_core.retrieval.hierarchy.rewriting import Rewritten
+from rag_core.retrieval.hierarchy.search import Focus, Hierarchy
 from rag_core.retrieval.query import Query
 from rag_core.storage.indexes.dense import DenseIndex, Ref
 
@@ -63,6 +64,7 @@ class Sources:
     """Where rankers look: an index of vectors, and one of words and the two levels where there are such.
 
     waiting: documents that the index of words has yet to take. scan: how thoroughly vectors are looked through.
+    rewrite: makes a new question of one and of what level one found.
     """
 
     index: DenseIndex
@@ -70,6 +72,7 @@ class Sources:
     hierarchy: Hierarchy | None = None
     waiting: frozenset[str] = frozenset()
     scan: Mode = "auto"
+    rewrite: Callable[[str, Focus], Rewritten] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +80,8 @@ class Ranked:
     """Candidates of one ranker, best first: chunks and their scores, float32 (n,).
 
     low: the least score that a chunk can have in theory. vectors: of the chunks, float32 (n, d), where at hand.
-    expansion: words that name what the question was moved towards, where it was.
+    expansion: words that name what the question was moved towards, where it was, or what was asked in its place; note:
+    what is worth knowing of that.
     """
 
     refs: list[Ref]
@@ -85,6 +89,7 @@ class Ranked:
     low: float
     vectors: Vectors | None = None
     expansion: str = ""
+    note: str = ""
 
     def joined(self, more: Ranked) -> Ranked:
         """With further chunks, scored alike, that it has not yet; best first no longer."""

@@ -1,55 +1,32 @@
-"""By the library's two levels: the nearest chunks inside the documents and clusters that a question is about."""
+"""SCALER as its document describes it: nothing is found but inside the clusters that level one finds.
+
+Level one compares the question with the centroids of clusters of documents, and then with those of the chunks' clusters
+in them; where one document alone is searched, with the latter at once. Level two ranks the chunks inside by a new
+question, which a language model writes from the question and what these clusters say, or rules where there is none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from rag_core.retrieval.hierarchy.search import Focus, Hierarchy
+from rag_core.retrieval.hierarchy.search import Focus, SearchWidth
 from rag_core.retrieval.query import Query
-from rag_core.retrieval.rankers.base import Ranked, Ranker, Sources
+from rag_core.retrieval.rankers.base import Ranked
+from rag_core.retrieval.rankers.clusters import ClustersRanker
 from rag_core.storage.indexes.dense import Within
 
+_EVERY = 1_000_000
 
-class ScalerRanker(Ranker):
-    """The cosines of chunks with the question as it was moved towards the clusters found: see `hierarchy.search`.
 
-    In a fusion a chunk that it found has the scores that the other rankers give it, so that it only adds candidates.
-    """
+class ScalerRanker(ClustersRanker):
+    """The cosines of chunks inside the clusters found with the new question."""
 
     name = "scaler"
-    score_kind = "cosine"
+    width = SearchWidth(documents=_EVERY, document_clusters=3, chunk_clusters=12, expansion=0, by_summaries=False)
 
-    @classmethod
-    def available(cls, sources: Sources) -> bool:
-        """Whether the library's documents have been clustered."""
-        return sources.hierarchy is not None and len(sources.hierarchy) > 0
-
-    def rank(self, queries: Sequence[Query], k: int) -> list[Ranked]:
-        """See the base class. Raises ValueError for a query without a vector."""
-        hierarchy = self._sources.hierarchy
-        if hierarchy is None or any(query.vector is None for query in queries):
-            raise ValueError("SCALER needs a hierarchy, and queries with vectors.")
-        return [self._rank(hierarchy, query, k) for query in queries]
-
-    def _rank(self, hierarchy: Hierarchy, query: Query, k: int) -> Ranked:
-        assert query.vector is not None  # noqa: S101  looked at above
-        length = max(float(np.linalg.norm(query.vector)), float(np.finfo(np.float32).tiny))
-        allowed = None if query.within is None else query.within.rows
-        focus = hierarchy.focus((query.vector / np.float32(length)).astype(np.float32), allowed=allowed)
-        within = _within(focus, query.within)
-        if not within.chunks:
-            return Ranked([], np.empty(0, dtype=np.float32), -1.0)
-        found = self._sources.index.nearest(focus.query[np.newaxis], k, within, self._sources.scan)[0]
-        return Ranked(found.refs, found.scores, -1.0, found.vectors, ", ".join(focus.terms))
-
-
-def _within(focus: Focus, scope: Within | None) -> Within:
-    """What was found, as far as the scope leaves it."""
-    rows = {}
-    for key, indexes in focus.rows.items():
-        kept = scope.rows[key] if scope is not None and key in scope.rows else None
-        rows[key] = indexes if kept is None else np.intersect1d(indexes, kept)
-    rows = {key: indexes for key, indexes in rows.items() if len(indexes)}
-    return Within(rows, sum(map(len, rows.values())))
+    def _inside(self, query: Query, focus: Focus, within: Within, k: int) -> Ranked:
+        if self._sources.rewrite is None:
+            return super()._inside(query, focus, within, k)
+        new = self._sources.rewrite(query.text, focus)
+        found = super()._inside(query, replace(focus, query=new.vector), within, k)
+        return replace(found, expansion=new.text, note=new.note)

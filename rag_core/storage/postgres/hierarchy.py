@@ -44,13 +44,14 @@ class StaleSummary:
 class Group:
     """A cluster: the words that name it, its centroid, float32 (d,), and its members with weights.
 
-    Members are indexes of chunks, or places in a list of documents.
+    Members are indexes of chunks, or places in a list of documents. summary: sentences that tell of chunks.
     """
 
     terms: tuple[str, ...]
     centroid: Floats
     members: NDArray[np.int32]
     weights: Floats
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +215,7 @@ class HierarchyStore:
             places = {key: place for place, key in enumerate(summaries.ids)}
             documents = _document_groups(connection, places)
             rows = connection.execute(
-                "SELECT document_id, terms, centroid, members, weights FROM chunk_clusters ORDER BY 1, number",
+                "SELECT document_id, terms, centroid, members, weights, summary FROM chunk_clusters ORDER BY 1, number",
                 binary=True,
             ).fetchall()
         chunks = [(places[row[0]], _group(row[1:])) for row in rows if row[0] in places]
@@ -230,8 +231,8 @@ class HierarchyStore:
     def chunk_groups(self, document_id: str) -> list[Group]:
         """The clusters of a document's chunks, the largest first."""
         rows = self._database.rows(
-            f"SELECT terms, centroid, members, weights FROM chunk_clusters c JOIN {_SOUND} USING (document_id)"
-            " WHERE c.document_id = %s ORDER BY number".encode(),
+            "SELECT terms, centroid, members, weights, c.summary FROM chunk_clusters c"
+            f" JOIN {_SOUND} USING (document_id) WHERE c.document_id = %s ORDER BY number".encode(),
             (storable(document_id),),
             binary=True,
         )
@@ -268,12 +269,12 @@ def _replace(connection: Connection[TupleRow], made: Summarised) -> None:
     )  # fmt: skip
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO chunk_clusters (document_id, number, terms, centroid, members, weights)"
-            " VALUES (%s, %s, %s, %s, %s, %s)",
+            "INSERT INTO chunk_clusters (document_id, number, terms, centroid, members, weights, summary)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s)",
             [
                 (
                     due.document_id, number, clean(group.terms), group.centroid, group.members.tolist(),
-                    group.weights.tolist(),
+                    group.weights.tolist(), storable(group.summary),
                 )
                 for number, group in enumerate(made.clusters)
             ],
@@ -338,11 +339,11 @@ def _document_groups(connection: Connection[TupleRow], places: Mapping[str, int]
 
 
 def _group(row: Sequence[object]) -> Group:
-    terms, centroid, members, weights = row
+    terms, centroid, members, weights, *summary = row
     assert isinstance(terms, list) and isinstance(centroid, Vector)  # noqa: S101  the columns' types
     return Group(
         tuple(terms), centroid.to_numpy().astype(np.float32), np.asarray(members, dtype=np.int32),
-        np.asarray(weights, dtype=np.float32),
+        np.asarray(weights, dtype=np.float32), "".join(map(str, summary)),
     )  # fmt: skip
 
 

@@ -103,7 +103,7 @@ def test_fields_have_the_library_s_values_kinds_and_bounds() -> None:
     assert (found["retrieval.k"].kind, found["retrieval.k"].value) == ("integer", 8)
     assert (found["retrieval.k"].low, found["retrieval.k"].high) == (1, 100)
     assert found["generation.model"].choices == ("extractive",)
-    assert found["retrieval.mode"].choices == ("auto", "hybrid", "dense", "lexical", "scaler")
+    assert found["retrieval.mode"].choices == ("auto", "hybrid", "dense", "lexical", "clusters", "scaler")
     assert found["retrieval.scan"].choices == ("auto", "exact", "fast")
     assert found["answering.mmr_lambda"].kind == "number"
     assert found["answering.prompt"].kind == "text"

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from rag_core import Library, Upload
+from rag_core.domain import Scope
+from rag_core.errors import ModelUnavailable
 from rag_core.retrieval.hierarchy.building import update
 from rag_core.retrieval.hierarchy.clustering import unit
 from rag_core.retrieval.hierarchy.coverage import NO_GROUP
 from rag_core.retrieval.hierarchy.current import CurrentHierarchy
-from rag_core.retrieval.hierarchy.search import Hierarchy, SearchWidth
+from rag_core.retrieval.hierarchy.rewriting import by_rules, rewritten
+from rag_core.retrieval.hierarchy.search import Focus, Hierarchy, SearchWidth
+from rag_core.retrieval.rankers.scaler import ScalerRanker
 from rag_core.storage.postgres.hierarchy import Group, Held, Summaries
 
 DIMENSIONS = 16
@@ -130,16 +135,78 @@ def filled(library: Library) -> Library:
     return library
 
 
-def test_the_mode_scaler_searches_in_two_levels(filled: Library) -> None:
+def test_the_mode_clusters_adds_to_what_is_found(filled: Library) -> None:
     list(update(filled.storage))
-    hits = filled.search("When does the boat leave?", mode="scaler")
+    hits = filled.search("When does the boat leave?", mode="clusters")
     assert hits[0].document.title.startswith("ferry")
     flat = {hit.chunk_id for hit in filled.search("When does the boat leave?", k=100, mode="hybrid")}
-    assert {hit.chunk_id for hit in filled.search("When does the boat leave?", k=100, mode="scaler")} >= flat
+    assert {hit.chunk_id for hit in filled.search("When does the boat leave?", k=100, mode="clusters")} >= flat
 
 
-def test_without_clusters_the_flat_search_answers(filled: Library) -> None:
-    assert filled.search("bread", mode="scaler")[0].document.title.startswith("bread")
+def test_the_mode_scaler_finds_nothing_but_inside_the_clusters_of_level_one(filled: Library) -> None:
+    list(update(filled.storage))
+    question = "When does the boat leave?"
+    found = filled.retrieve(question, k=100, mode="scaler")
+    assert found.hits[0].document.title.startswith("ferry")
+    assert {hit.score_kind for hit in found.hits} == {"cosine"}
+    held, vector = CurrentHierarchy(filled.storage.hierarchy).get(), unit(filled.embed([question])[0])
+    focus = held.focus(vector, ScalerRanker.width)
+    assert {(hit.document.id, hit.index) for hit in found.hits} == {
+        (key, int(row)) for key, rows in focus.rows.items() for row in rows
+    }
+    searched = found.trace.searched
+    assert searched is not None
+    assert searched.mode == "scaler"
+    assert searched.expansion == by_rules(question, focus.terms) != question
+    new = filled.embed([searched.expansion])[0]
+    vectors = {
+        hit.chunk_id: filled.storage.dense["dumps"].vectors([(hit.document.id, hit.index)])[0] for hit in found.hits
+    }
+    assert all(np.isclose(hit.score, vectors[hit.chunk_id] @ new, atol=1e-4) for hit in found.hits)
+
+
+def test_one_document_is_searched_by_the_clusters_of_its_chunks(filled: Library) -> None:
+    list(update(filled.storage))
+    (bread,) = (document.id for document in filled.documents() if document.title.startswith("bread"))
+    found = filled.search("When does the boat leave?", mode="scaler", scope=Scope(documents=(bread,)))
+    assert {hit.document.id for hit in found} == {bread}
+
+
+def test_an_answer_can_be_found_inside_clusters(filled: Library) -> None:
+    list(update(filled.storage))
+    answer = filled.ask("When is the oven hot enough for bread?", mode="scaler")
+    assert answer.trace.searched is not None
+    assert answer.trace.searched.mode == "scaler"
+    assert answer.citations
+
+
+@pytest.mark.parametrize("mode", ["clusters", "scaler"])
+def test_without_clusters_the_flat_search_answers(filled: Library, mode: str) -> None:
+    found = filled.retrieve("bread", mode=mode)
+    assert found.hits[0].document.title.startswith("bread")
+    assert any("not clustered yet" in note for note in found.trace.notes)
+
+
+def test_a_model_writes_the_question_of_level_two() -> None:
+    focus = Focus({}, axis(0), ("ferry", "strait"), ("The ferry crosses the strait.",))
+    asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def write(question: str, summaries: Sequence[str]) -> str:
+        asked.append((question, tuple(summaries)))
+        return " When does the ferry\ncross? "
+
+    new = rewritten("When does the boat leave?", focus, write, lambda text: axis(3))
+    assert asked == [("When does the boat leave?", ("The ferry crosses the strait.",))]
+    assert (new.text, new.note, new.vector.tolist()) == ("When does the ferry cross?", "", axis(3).tolist())
+
+
+def test_where_the_model_fails_rules_write_it_and_that_is_said() -> None:
+    def write(question: str, summaries: Sequence[str]) -> str:
+        raise ModelUnavailable("It is asleep.")
+
+    new = rewritten("Which ferry?", Focus({}, axis(0), ("ferry", "strait")), write, lambda text: axis(3))
+    assert new.text == "Which ferry? strait"
+    assert "It is asleep." in new.note
 
 
 def test_what_is_current_follows_updates(filled: Library) -> None:
