@@ -38,6 +38,7 @@ _CAPTION = re.compile(
     r"(?:figure|fig\.|table|listing|abbildung|tabelle|arxiv:|page \d|seite \d|vol(?:ume|\.)? ?\d|©|copyright|"
     r"published as|for immediate release|for more information|"
     r"proceedings of|preprint|under review|received:?|date:|von:|from:|to:|to whom|dear\b|sehr geehrte|by\b|written by|"
+    r"comment(?: by .{1,60})? on “|"
     r"\w+ (?:edition|printing|auflage|ausgabe)$|exhibit\b|version \d|release \d|revision \d|rev\.? ?\d)",
     re.IGNORECASE,
 )

@@ -130,7 +130,7 @@ def _told(table: WholeTable) -> str:
     """What is known of a table as a whole."""
     return json.dumps({
         "head": table.head, "top": table.top, "reading": to_json(table.reading), "heads": list(table.heads),
-        "kinds": list(table.kinds), "sheet": table.sheet,
+        "kinds": list(table.kinds), "above": table.above,
     })  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def _table(first: pa.RecordBatch, told: dict[str, Any], make: Callable[[int], Co
     reading = from_json(TableReading, told["reading"]) if told["reading"] else None
     return WholeTable(
         columns, pages, starts, ends, totals.astype(bool), first["name"][0].as_py(), told["head"], top, reading,
-        told.get("sheet", ""),
+        tuple(told.get("above", ())),
     )  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
     conditions = one.plan.conditions
     covered, heads, listed = _explained(scene, one.plan)
     columns = [column for column in (one.plan.target, one.plan.by) if column >= 0]
-    telling = set(words.telling)
+    telling = set(scene.telling)
     left = telling - covered - heads - listed
     figures = {place for place in telling if words.plain[place][:1].isdigit()}
     names = {place for place in telling if place and words.matches[place][0][:1].isupper()}
@@ -96,8 +96,8 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         len(telling & covered) / max(len(telling), 1),
         float(len(left)),
         len(left) / max(len(telling), 1),
-        float(len(figures - covered)),
-        float(len(names - covered)),
+        float(len(figures - covered - heads)),
+        float(len(names - covered - heads)),
         float(sum(link.exact for link in conditions)),
         float(sum(not link.exact for link in conditions)),
         float(not conditions),
@@ -123,7 +123,7 @@ def none_has_all(scene: Scene) -> Ranked | None:
         return None
     selection = Selection(scene.table)
     heads = {place for places in scene.named for place in places}
-    left = {place for place in scene.words.telling if scene.words.plain[place] not in ("how", "many")} - heads
+    left = {place for place in scene.telling if scene.words.plain[place] not in ("how", "many")} - heads
     for conditions in condition_sets([one for one in scene.links if one.exact and not one.comparison], scene.table):
         is_all = len({one.column for one in conditions}) == len(conditions) > 1 and left <= _covered(conditions)
         if is_all and not any(one.is_negated for one in conditions) and not selection.count(conditions):
@@ -133,7 +133,7 @@ def none_has_all(scene: Scene) -> Ranked | None:
 
 def passes_over(scene: Scene, one: Ranked, places: Set[int]) -> bool:
     """Whether a plan has nothing of one of some telling words."""
-    left = set(scene.words.telling).difference(*_explained(scene, one.plan))
+    left = set(scene.telling).difference(*_explained(scene, one.plan))
     return bool(left & places)
 
 
@@ -157,7 +157,7 @@ def _covered(links: Iterable[Link]) -> set[int]:
 
 def unexplained(scene: Scene, one: Ranked) -> list[str]:
     """The words of a question that its plan has nothing of."""
-    places = set(scene.words.telling).difference(*_explained(scene, one.plan))
+    places = set(scene.telling).difference(*_explained(scene, one.plan))
     return [scene.words.matches[place][0] for place in sorted(places)]
 
 
@@ -167,8 +167,9 @@ def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     constrained = [link.column for link in plan.conditions]
     if isinstance(scene.table, JoinedTable):  # the cells by which they are joined are gone by as well
         constrained.append(scene.table.by)
+    sizes = {place for place, size in scene.words.sizes.items() if size == plan.size}
     return (
-        _covered(plan.conditions) | {place for place, size in scene.words.sizes.items() if size == plan.size},
+        _covered(plan.conditions) | sizes,
         {place for column in (*columns, *constrained) for place in scene.named[column]},
         {place for column in columns for place in scene.alternatives[column]},
     )

@@ -77,11 +77,15 @@ def _join(one: WholeTable, place: int, other: WholeTable, key: int) -> JoinedTab
         _taken(replace(column, head=f"{column.head} of {by.head}") if column.head in heads else column, matches)
         for number, column in enumerate(other.columns) if number != key
     ]  # fmt: skip
-    name = f"{one.sheet or 'a table'} with {other.sheet or 'another'} by {by.head}"
+    name = f"{_sheet(one, 'a table')} with {_sheet(other, 'another')} by {by.head}"
     return JoinedTable(
         (*one.columns, *more), one.pages, one.starts, one.ends, one.totals, name,
-        own=len(one.columns), by=place, other=other, key=key, matches=matches,
+        above=(*one.above, *other.above), own=len(one.columns), by=place, other=other, key=key, matches=matches,
     )  # fmt: skip
+
+
+def _sheet(table: WholeTable, other: str) -> str:
+    return table.above[0] if table.above else other
 
 
 def _taken(column: Column, rows: Codes) -> Column:

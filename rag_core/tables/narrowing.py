@@ -33,7 +33,7 @@ def narrowed(table: WholeTable, words: Words) -> WholeTable:
     places = tuple(sorted([*kept][:MOST_AT_ONCE]))
     return NarrowTable(
         tuple(table.columns[at] for at in places), table.pages, table.starts, table.ends, table.totals, table.name,
-        whole=table, places=places,
+        above=table.above, whole=table, places=places,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@ below zero."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,12 +22,21 @@ _WORDS = frozenset(
         "uitgave", "uitgaven",
     )
 )  # fmt: skip
+_WHAT_IS_SPENT = re.compile(
+    r"\bwhat (?=(?:do|does|did|have|has|had)\b.{1,80}\b(?:spend|spent|pay|paid|cost|earn|earned|owe|owed)\b)",
+    re.IGNORECASE,
+)
 _ENDS = {"smallest": "lowest", "least": "lowest", "biggest": "largest", "greatest": "largest"}
 MIRRORED = {
     grammar.LARGEST: grammar.SMALLEST, grammar.SMALLEST: grammar.LARGEST,
     grammar.ROW_LARGEST: grammar.ROW_SMALLEST, grammar.ROW_SMALLEST: grammar.ROW_LARGEST,
 }  # fmt: skip
 _MOSTLY = 0.5  # of a column's figures are negative
+
+
+def as_amount(text: str) -> str:
+    """A question with "How much did Lena spend" for "What did Lena spend": it asks for no thing."""
+    return _WHAT_IS_SPENT.sub("How much ", text)
 
 
 def outflow_places(words: Words) -> list[int]:

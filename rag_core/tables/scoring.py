@@ -34,6 +34,12 @@ _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: 
             grammar.SHARE: "count"}  # fmt: skip
 _CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
 _SIGNS = {"month": "within"}  # a month is a period
+# Words by which others say the same; weights are fitted on too few questions that have these.
+_SAME = {
+    "mean": "average", "avg": "average", "durchschnitt": "average", "durchschnittliche": "average",
+    "moyenne": "average", "biggest": "largest", "greatest": "largest", "maximum": "highest", "max": "highest",
+    "minimum": "lowest", "min": "lowest", "summe": "total", "gesamtsumme": "total", "insgesamt": "total",
+}  # fmt: skip
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
@@ -76,6 +82,16 @@ class Scene:
                 found[one.column].update(range(one.first, one.last))
         return found
 
+    @cached_property
+    def context(self) -> set[int]:
+        """The words that are said above the table: they hold of all of it."""
+        return {place for place in self.words.telling if self.words.stems[place] in self.table.context} - self.choices
+
+    @cached_property
+    def telling(self) -> list[int]:
+        """The words that say something of some rows or columns."""
+        return [place for place in self.words.telling if place not in self.context]
+
     def before(self, place: int) -> str:
         """The word before those that name a column, of "each city" and "different cities"; "" where none does."""
         first = min(self.named[place], default=0)
@@ -117,7 +133,8 @@ def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str])
     """What speaks for an operation: the question's words, by themselves and in pairs.
 
     Which end is the largest payment says the column's sign, and no word."""
-    words = neutral_words(scene.words) if operation in MIRRORED else scene.words.plain
+    said = neutral_words(scene.words) if operation in MIRRORED else scene.words.plain
+    words = [*(_SAME.get(word, word) for word in said[:-1]), *said[-1:]]  # "What does it mean?"
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     found = {f"o {operation} {word}": 1.0 for word in (*words, *pairs) if word in vocabulary}
     return found | {f"o {operation}": 1.0}
@@ -126,7 +143,7 @@ def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str])
 def column_features(scene: Scene, place: int, role: str, vocabulary: frozenset[str]) -> Features:
     """What speaks for a column in a role."""
     column, named = scene.table.columns[place], scene.named[place]
-    telling = max(len(scene.words.telling), 1)
+    telling = max(len(scene.telling), 1)
     length = max(len(column.head.split()), 1)
     before = scene.before(place)
     found = {
@@ -153,7 +170,7 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
     """What speaks for conditions: how much of the question they explain, and how surely."""
     words = scene.words
     covered = {place for one in conditions for place in range(one.first, one.last)}
-    telling = set(words.telling)
+    telling = set(scene.telling)
     figures = {place for place in telling if words.plain[place][:1].isdigit()}
     capitals = {place for place in telling if place and words.matches[place][0][:1].isupper()}
     columns = [one.column for one in conditions]

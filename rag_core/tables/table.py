@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Literal, overload
 
 import numpy as np
@@ -22,6 +23,7 @@ from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, run
 Kind = Literal["number", "date", "text"]
 _CELLS = re.compile(r"[\t|]")
 _WORD = re.compile(r"[^\W_]+")
+_FACT = re.compile(r"[^:]{1,40}: .+")
 Mask = NDArray[np.bool_]
 _MOSTLY = 0.8  # of a column's cells are of its kind
 _SAMPLE = 200  # cells of which half must be numbers for all to be looked at
@@ -147,7 +149,7 @@ class WholeTable:
 
     name: what stands above it; "" where nothing does. top: its first rows as they stand, head: which of them is the
     last of its head, from 1 on. reading: what a person set right of it, as far as it still fits.
-    sheet: the first line above it, its sheet's name where that is said.
+    above: the lines that stand over it, the first of them its sheet's name where that is said.
     """
 
     columns: Sequence[Column]
@@ -159,7 +161,7 @@ class WholeTable:
     head: int = 0
     top: tuple[tuple[str, ...], ...] = ()
     reading: TableReading | None = None
-    sheet: str = ""
+    above: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -183,6 +185,12 @@ class WholeTable:
             for key in {*words, *map(stem, words)}:
                 found.setdefault(key, []).append(place)
         return found
+
+    @cached_property
+    def context(self) -> frozenset[str]:
+        """The stems of short lines above it, "Account holder: Lena Marsh": what they say holds of all its rows."""
+        lines = [words for line in self.above if len(words := normalised(line).split()) <= _LONGEST]
+        return frozenset(stem(word) for words in lines for word in words if len(word) >= FEWEST_LETTERS)
 
     def text(self, row: int, column: int) -> str:
         """A cell as it stands in the document."""
@@ -219,8 +227,10 @@ class _Rows:
 
     @property
     def name(self) -> str:
-        """What stands right above it."""
-        return self.above[-1] if self.above else ""
+        """What stands right above it, several lines of what holds of it ("Account: 4711") aside."""
+        facts = len([*takewhile(_FACT.fullmatch, reversed(self.above))])
+        titles = self.above[: len(self.above) - facts] if facts > 1 else self.above
+        return titles[-1] if titles else ""
 
     def add(self, row: tuple[str, ...], place: tuple[int, int, int]) -> None:
         """One more row, those of its head too; cells at its end may be missing."""
@@ -246,7 +256,7 @@ class _Rows:
         top = tuple(at_top(row) for row, _ in self._top)
         return WholeTable(
             tuple(columns), where[:, 0], where[:, 1], where[:, 2], np.array(self._totals, bool), self.name,
-            known.head, top, known.reading, self.above[0] if self.above else "",
+            known.head, top, known.reading, self.above,
         )  # fmt: skip
 
     def _begin(self) -> Fitted:

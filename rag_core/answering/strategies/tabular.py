@@ -29,6 +29,7 @@ from rag_core.tables.asking import (
 )
 from rag_core.tables.links import Link, Words
 from rag_core.tables.narrowing import narrowed, widened
+from rag_core.tables.outflows import as_amount
 from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scoring import Scene, weights
 from rag_core.tables.table import WholeTable
@@ -82,7 +83,9 @@ class Found:
 
     def answers(self, sure: float) -> bool:
         """Whether it is trusted so far, and passes over no word that stands for some rows; less will do where a key
-        chooses the row and no word is left."""
+        chooses the row and no word is left. Of an only row all words must be."""
+        if len(self.table) == 1 and self.unexplained:
+            return False
         sure = _SURE_OF_ONE if self.has_key and not self.unexplained else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
 
@@ -149,7 +152,7 @@ class Tabular(Strategy):
             yield from _found(document, number, scene, frozenset(scene.choices), table.is_needed_for)
 
     def _scene(self, text: str, table: WholeTable) -> Scene:
-        return scene_of(regrouped(text, table), table, self._encode)
+        return scene_of(regrouped(as_amount(text), table), table, self._encode)
 
 
 def _found(

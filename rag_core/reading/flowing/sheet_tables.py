@@ -3,6 +3,7 @@ above a table is no row of it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice, takewhile
 
@@ -12,18 +13,33 @@ from rag_core.reading.flowing.layout import is_figure
 # Rows that are looked at whole: in longer runs of rows tables are not looked for beside each other.
 _MOST_ROWS = 2000
 _LEAST_COLUMNS, _MOST_PREAMBLE, _CLOSE = 3, 20, 1
+_DAY = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{2,4}")
+_KINDS_OF_FORM = 3  # of what rows of a name and a value say where no table stands below them
 
 
 def tables(rows: Iterable[Row]) -> Iterator[Block]:
     """The tables in the rows of a sheet, read as they are asked for."""
+    held: list[list[Row]] = []  # what may be a letterhead, until what stands below it is seen
     for filled, group in groupby(rows, key=lambda row: any(row)):
-        if filled:
-            yield from _together(group)
+        rows_here = iter(group)
+        first = list(islice(rows_here, _MOST_ROWS)) if filled else []
+        if _may_be_letterhead(first):
+            held.append(first)
+        elif first:
+            yield from _above(held, is_letterhead=_is_head(first[0]))
+            held = []
+            yield from _together(first, rows_here)
+    yield from _above(held, is_letterhead=False)
 
 
-def _together(rows: Iterator[Row]) -> Iterator[Block]:
+def _above(held: Sequence[list[Row]], *, is_letterhead: bool) -> Iterator[Block]:
+    """Rows of a name and what it stands for: lines where a table stands below them, else as they are."""
+    for rows in held:
+        yield from (_lines(rows),) if is_letterhead else _together(rows, iter(()))
+
+
+def _together(first: list[Row], rows: Iterator[Row]) -> Iterator[Block]:
     """The tables in rows that no empty one parts."""
-    first = list(islice(rows, _MOST_ROWS))
     behind = next(rows, None)
     if behind is None and (column := _parting(first)):
         for side in ([row[:column] for row in first], [row[column:] for row in first]):
@@ -35,20 +51,42 @@ def _together(rows: Iterator[Row]) -> Iterator[Block]:
 def _table(first: list[Row], rest: Iterator[Row]) -> Iterator[Block]:
     """What is said above a table, as lines, and the table."""
     above = _preamble(first)
-    yield from (Block("paragraph", "\n".join(_line(row) for row in first[:above])),) if above else ()
+    yield from (_lines(first[:above]),) if above else ()
     if above < len(first):
         yield Block("table", rows=chain(first[above:], rest))
 
 
 def _preamble(rows: Sequence[Row]) -> int:
-    """The rows above a table's head that each say one thing, "Account: 4711", as exports of banks begin."""
+    """The rows above a table's head that each say one thing, "Account: 4711", as exports of banks begin; all rows of a
+    form."""
     said = list(takewhile(_says_one, islice(rows, _MOST_PREAMBLE)))
     if len(said) == len(rows):
         pairs = [row for row in said if _filled(row) > 1]
-        return len(said) if pairs and all(map(_is_named, pairs)) else 0
-    head = rows[len(said)]
-    is_head = _filled(head) >= _LEAST_COLUMNS and not any(map(is_figure, head))
-    return len(said) if is_head and any(_filled(row) > 1 for row in said) else 0
+        is_form = len(_kinds(pairs[1:])) >= _KINDS_OF_FORM and len({row[0] for row in pairs}) == len(pairs)
+        return len(said) if pairs and (is_form or all(map(_is_named, pairs))) else 0
+    return len(said) if _is_head(rows[len(said)]) and any(_filled(row) > 1 for row in said) else 0
+
+
+def _is_head(row: Row) -> bool:
+    return _filled(row) >= _LEAST_COLUMNS and not any(map(is_figure, row))
+
+
+def _may_be_letterhead(rows: Sequence[Row]) -> bool:
+    """Whether rows each say one thing, and not all of them the same kind of thing, as the cells of a column do."""
+    pairs = [row for row in rows if _filled(row) > 1] if len(rows) <= _MOST_PREAMBLE else []
+    is_column = all(is_figure(row[1]) for row in pairs[1:])
+    return len(_kinds(pairs)) > 1 and not is_column and all(map(_says_one, rows))
+
+
+def _kinds(pairs: Sequence[Row]) -> set[str]:
+    """Of what kinds are the values of names: figures, days, what has digits, words."""
+    return {_kind(row[1] or "") for row in pairs}
+
+
+def _kind(value: str) -> str:
+    if is_figure(value):
+        return "figure"
+    return "day" if _DAY.fullmatch(value) else "code" if any(map(str.isdigit, value)) else "words"
 
 
 def _says_one(row: Row) -> bool:
@@ -58,6 +96,10 @@ def _says_one(row: Row) -> bool:
 
 def _is_named(row: Row) -> bool:
     return (row[0] or "").rstrip().endswith(":") and any(row[1:2])
+
+
+def _lines(rows: Sequence[Row]) -> Block:
+    return Block("paragraph", "\n".join(map(_line, rows)))
 
 
 def _line(row: Row) -> str:

@@ -95,6 +95,7 @@ def test_a_book_is_not_called_by_its_first_chapter() -> None:
         ("Name\tAge\nAda\t5\nCy Moore\nBo\t6", "staff"),
         ("plant\nLady Fern\nHart's Tongue", "staff"),
         ("Ward list of May\n\nName\tAge\nAda\t5", "Ward list of May"),
+        ("Name\tAge\nAda\t5\n\nComment by bo on “Ada, 5”: Also counts the younger sister", "staff"),
     ],
 )
 def test_a_table_as_text_is_not_called_by_a_row_of_one_cell(text: str, title: str) -> None:

@@ -284,6 +284,31 @@ BESIDE = {
 }  # fmt: skip
 
 
+BELOW = "\n\nDay;Name;Amount\n03.03.;Mill;-84,50\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        ("Nordby Bank;Statement 3\nHolder;Ines Falk\nBalance;812,40", "Nordby Bank: Statement 3\nHolder: Ines Falk\n"),
+        ("Kind;Sum\nRent;-80,00\nFood;-12,50", "Kind\tSum\nRent\t-80,00\n"),
+        ("Region;Head\nNorth;Ines Falk\nSouth;Omar Dahl", "Region\tHead\nNorth\tInes Falk\n"),
+    ],
+)
+def test_names_and_what_they_stand_for_above_a_table_are_lines(
+    reader: Reader, tmp_path: Path, above: str, said: str
+) -> None:  # fmt: skip
+    (tmp_path / "stored").write_text(above + BELOW)
+    text = reader.read(tmp_path / "stored", "a.csv").pages[0].text
+    assert text.startswith(said)
+    assert text.endswith("Day\tName\tAmount\n03.03.\tMill\t-84,50")
+
+
+def test_a_form_is_read_as_lines(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "stored").write_text("Client;Ines Falk\nBegun;2024-03-01\nBudget;12000\nFile;B-17\n")
+    assert reader.read(tmp_path / "stored", "a.csv").pages[0].text.startswith("Client: Ines Falk\nBegun: 2024-03-01\n")
+
+
 @pytest.mark.parametrize("case", BESIDE)
 def test_tables_beside_each_other_are_read_one_after_the_other(reader: Reader, tmp_path: Path, case: str) -> None:
     rows, expected = BESIDE[case]

@@ -165,6 +165,23 @@ def test_the_largest_payment_is_the_furthest_below_zero(library: Library, questi
     assert bool(answer.table.plan.conditions) == ("amount" not in question)
 
 
+LETTERHEAD = (
+    "Nordby Bank,Statement 3 of 2024\nAccount holder,Ines Falk\nIBAN,NB20 4400 7100\nOpening balance,812.40\n\n"
+)
+
+
+def test_a_letterhead_says_of_what_its_table_speaks(library: Library) -> None:
+    kinds = ("Food", "Rent", "Travel")
+    rows = [
+        f"2024-{2 + at // 20:02}-{1 + at % 20:02},{kinds[at % 3]},Payee {at % 7},-{8 + at % 11}.50" for at in range(60)
+    ]
+    add_text(library, "statement.csv", LETTERHEAD + "\n".join(["Date,Category,Payee,Amount", *rows]))
+    food = sum(float(row.rpartition(",")[2]) for row in rows if "Food" in row and "-03-" in row)
+    assert f": {food:.2f}." in first(library.ask("What did Ines Falk spend on food in March?"))
+    assert library.ask("What did Omar Dahl spend on food in March?").outcome != "answered"
+    assert "Ines Falk" in first(library.ask("Who is the account holder?"))
+
+
 STAFF = "Name,Role,City\n" + "\n".join(
     f"{given} {name},{ROLES[at % 3]},{('Bergen', 'Alta')[at % 2] if at % 3 == 0 else ('Oslo', 'Voss')[at % 2]}"
     for at, (given, name) in enumerate(
@@ -205,3 +222,12 @@ def test_rows_are_asked_by_the_name_of_their_group(library: Library) -> None:
         "Sum of Stock where Group is “Vegetables”: 66."
     )  # fmt: skip
     assert first(library.ask("How many fruit items are there?")) == "There are 12 fruit items."
+
+
+def test_of_many_columns_the_one_that_is_named_is_averaged(library: Library) -> None:
+    heads = ",".join(f"Gauge {at:04}" for at in range(1_000))
+    rows = [f"2024-01-{day:02}," + ",".join(f"{(day * 7 + at) % 50}.5" for at in range(1_000)) for day in range(1, 26)]
+    add_text(library, "gauges.csv", "\n".join([f"Day,{heads}", *rows]))
+    library.storage.settle()
+    mean = sum((day * 7 + 431) % 50 + 0.5 for day in range(1, 26)) / 25
+    assert first(library.ask("What is the mean of Gauge 0431?")) == f"Mean Gauge 0431: {mean:g}."
