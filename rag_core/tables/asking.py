@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
 from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, run
-from rag_core.tables.scoring import Scene, Scorer, Weights
+from rag_core.tables.scoring import Scene, Scorer, Weights, operation_words
 from rag_core.tables.table import WholeTable
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -156,9 +156,19 @@ def _covered(links: Iterable[Link]) -> set[int]:
 
 
 def unexplained(scene: Scene, one: Ranked) -> list[str]:
-    """The words of a question that its plan has nothing of."""
-    places = set(scene.telling).difference(*_explained(scene, one.plan))
-    return [scene.words.matches[place][0] for place in sorted(places)]
+    """The words of a question that its plan has nothing of, those for what it does aside."""
+    return [scene.words.matches[place][0] for place in sorted(_left(scene, one))]
+
+
+def is_explained(scene: Scene, one: Ranked) -> bool:
+    """Whether no word is left, but for what is asked for: "items" of "How many items cost over 40?"."""
+    left = _left(scene, one)
+    return not left or (left == {scene.behind} and any(_explained(scene, one.plan)))
+
+
+def _left(scene: Scene, one: Ranked) -> set[int]:
+    operation = one.plan.operation
+    return set(scene.telling).difference(*_explained(scene, one.plan), operation_words(scene.words, operation))
 
 
 def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:

@@ -30,6 +30,8 @@ OF_FIGURES = (SUM, MEAN, MEDIAN, LARGEST, SMALLEST, DIFFERENCE)
 """Those whose result is computed from the figures of a column."""
 GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST)
 """Those that are done for each cell of the column `by`."""
+OF_ROWS = (COUNT, DIFFERENT, *OF_FIGURES, ROW_LARGEST, ROW_SMALLEST, COMMONEST, *GROUPED, SHARE)
+"""Those that all the rows are gone over for: no passage says what they find."""
 _MOST_GROUPS = 200
 _MOST_LINKS, _MOST_SETS, _MOST_JOINED = 16, 60, 3
 _MOST_TEXTS = 100

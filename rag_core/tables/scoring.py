@@ -40,6 +40,7 @@ _SAME = {
     "moyenne": "average", "biggest": "largest", "greatest": "largest", "maximum": "highest", "max": "highest",
     "minimum": "lowest", "min": "lowest", "summe": "total", "gesamtsumme": "total", "insgesamt": "total",
 }  # fmt: skip
+_CLEAR = 1.0  # from which weight on a word speaks clearly for an operation
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
@@ -262,6 +263,14 @@ def weights() -> Weights:
     """Those that ship."""
     read = json.loads(_WEIGHTS.read_text(encoding="utf-8"))
     return Weights(read["values"], frozenset(read["vocabulary"]), read["trust"])
+
+
+def operation_words(words: Words, *operations: str) -> set[int]:
+    """The places of words that speak clearly for one of some operations: "average", "highest"."""
+    known = weights().values
+    names = [name for one in operations for name in {one, MIRRORED.get(one, one)}]
+    said = [_SAME.get(word, word) for word in words.plain]
+    return {at for at in words.telling if any(known.get(f"o {name} {said[at]}", 0.0) >= _CLEAR for name in names)}
 
 
 class Scorer:

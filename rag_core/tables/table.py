@@ -18,7 +18,7 @@ from rag_core.tables.postings import Codes, Postings
 from rag_core.tables.readings import GROUP, MOST_TOP, Fitted, at_top, fitted, heads_of
 from rag_core.tables.values import Numbers, dates_in, numbers_in, says_nothing, yes_or_no
 from rag_core.text.stems import fold, stem
-from rag_core.text.tables import cell_spans, count_heads, is_rule, lines_of, runs_of_rows
+from rag_core.text.tables import cell_spans, count_heads, is_caption, is_rule, lines_of, runs_of_rows
 
 Kind = Literal["number", "date", "text"]
 _CELLS = re.compile(r"[\t|]")
@@ -33,6 +33,7 @@ _LONGEST, _MOST_LETTERS = 12, 200  # words and letters of a cell that is a value
 """Longer cells are looked for nowhere."""
 FEWEST_LETTERS = 3
 """Letters of a word's beginning that may be a head's word: "temp" of "temperature"."""
+_MOST_TITLE = 120  # characters of a line that is a title
 _MOST_ABOVE = 30  # lines above a table that are looked at
 
 
@@ -227,10 +228,11 @@ class _Rows:
 
     @property
     def name(self) -> str:
-        """What stands right above it, several lines of what holds of it ("Account: 4711") aside."""
+        """What stands right above it, several lines of what holds of it ("Account: 4711") and sentences aside."""
         facts = len([*takewhile(_FACT.fullmatch, reversed(self.above))])
-        titles = self.above[: len(self.above) - facts] if facts > 1 else self.above
-        return titles[-1] if titles else ""
+        title = next(iter(self.above[::-1][facts if facts > 1 else 0 :]), "")
+        is_prose = len(title) > _MOST_TITLE or (title.endswith(".") and not is_caption(title))
+        return "" if is_prose else title
 
     def add(self, row: tuple[str, ...], place: tuple[int, int, int]) -> None:
         """One more row, those of its head too; cells at its end may be missing."""

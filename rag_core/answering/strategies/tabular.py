@@ -6,7 +6,7 @@ is said of its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from rag_core.answering.encoding import Encode
@@ -20,6 +20,7 @@ from rag_core.retrieval.contents import Contents
 from rag_core.tables.asking import (
     Ranked,
     best_plans,
+    is_explained,
     none_has_all,
     passes_over,
     scene_of,
@@ -30,8 +31,10 @@ from rag_core.tables.asking import (
 from rag_core.tables.links import Link, Words
 from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
+from rag_core.tables.plans import OF_ROWS
 from rag_core.tables.regrouping import regrouped
-from rag_core.tables.scoring import Scene, weights
+from rag_core.tables.scoring import Scene, operation_words, weights
+from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
 
 _MOST_DOCUMENTS = 8
@@ -112,9 +115,12 @@ class Tabular(Strategy):
         documents = {hit.document.id: hit.document for hit in retrieval.hits}
         asked = [
             document for document in [*documents.values()][:_MOST_DOCUMENTS]
-            if not document.media_type.startswith(_PAGED) and not document.is_code
+            if not document.is_code
         ]  # fmt: skip
-        found = [one for document in asked for one in self._asked(wording, document, question.contents, progress)]
+        pages = {hit.page for hit in retrieval.hits}
+        found = [
+            one for document in asked for one in self._asked(wording, document, question.contents, pages, progress)
+        ]
         first = next(iter(documents.values()), None)
         if first is not None and first.is_sheet and not question.contents.has_tables_made(first):
             return _not_yet(first, retrieval)
@@ -132,17 +138,25 @@ class Tabular(Strategy):
         written = written_of(best.finding, question.contents, best.scene.words, best.trust, doubt)
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
-    def _asked(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
+    def _asked(
+        self, text: str, document: Document, contents: Contents, pages: Set[int], progress: Progress
+    ) -> Iterator[Found]:
+        """What plans find in a document's tables; in those amid prose, on some pages, what none of these says."""
         words = Words(text)
+        is_of_rows = bool(operation_words(words, *OF_ROWS))
         scenes = {
             number: self._scene(text, narrowed(table, words))
             for number, table in enumerate(contents.tables(document))
-            if document.is_sheet or len(table) >= _FEWEST_ROWS
+            if _is_long(document, table) or (is_of_rows and not pages.isdisjoint(table.pages) and lists_things(table))
         }
         choices = frozenset[int]().union(*(scene.choices for scene in scenes.values()))
         for number, scene in scenes.items():
             progress.check()
-            yield from _found(document, number, scene, choices)
+            for one in _found(document, number, scene, choices):
+                if _is_long(document, scene.table) or (
+                    one.ranked.plan.operation in OF_ROWS and is_explained(scene, one.ranked)
+                ):
+                    yield one
 
     def _joined(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
         """What plans find that need two of a document's tables."""
@@ -167,6 +181,11 @@ def _found(
         yield Found(document, number, scene, none, _OF_NONE, choices)
     if ranked:
         yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()), choices)
+
+
+def _is_long(document: Document, table: WholeTable) -> bool:
+    """Whether a table is a sheet's, or too long to be read whole, and its rows are sound."""
+    return document.is_sheet or (len(table) >= _FEWEST_ROWS and not document.media_type.startswith(_PAGED))
 
 
 def _best(found: Sequence[Found], sure: float) -> Found | None:

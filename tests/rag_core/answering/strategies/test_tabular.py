@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 
+import docx
 import openpyxl
 import pytest
+from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.platypus import Paragraph, SimpleDocTemplate, Table
 
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Answer
@@ -231,3 +234,41 @@ def test_of_many_columns_the_one_that_is_named_is_averaged(library: Library) -> 
     library.storage.settle()
     mean = sum((day * 7 + 431) % 50 + 0.5 for day in range(1, 26)) / 25
     assert first(library.ask("What is the mean of Gauge 0431?")) == f"Mean Gauge 0431: {mean:g}."
+
+
+PLOTS = [
+    ("Plot", "Member", "Rent"),
+    *((f"P{at}", f"Member {'ABCDEFG'[at]}", f"{30 + at * 2.5:.2f}") for at in range(7)),
+]
+
+
+def _minutes_word() -> bytes:
+    document = docx.Document()
+    document.add_paragraph("The society met in May. Twelve people came, and four of them want bees.")
+    table = document.add_table(rows=0, cols=3)
+    for row in PLOTS:
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def _minutes_pdf() -> bytes:
+    """The same as a PDF whose table goes on over three pages."""
+    style = getSampleStyleSheet()["BodyText"]
+    table = Table([list(row) for row in PLOTS], colWidths=[120, 160, 120], rowHeights=40)
+    table.setStyle([("GRID", (0, 0), (-1, -1), 0.5, "black")])
+    file = io.BytesIO()
+    story = [Paragraph("The society met in May. Twelve people came, and four of them want bees.", style), table]
+    SimpleDocTemplate(file, pagesize=(500, 320)).build(story)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", ["minutes.docx", "minutes.pdf"])
+def test_a_short_table_amid_prose_is_asked_for_what_no_passage_says(library: Library, name: str) -> None:
+    data = _minutes_word() if name.endswith("docx") else _minutes_pdf()
+    assert not any(event.error for event in library.add([Upload(name, data)]))
+    assert first(library.ask("What is the total rent?")) == "Sum of Rent: 262.50."
+    assert first(library.ask("What is the highest rent?")) == "Largest Rent: 45.00."
+    assert "welve people came" in first(library.ask("How many people came?"))
