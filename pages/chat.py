@@ -6,6 +6,8 @@ import streamlit as st
 
 from pages.parts import (
     chat_stream,
+    collections,
+    conversation_list,
     conversation_menu,
     conversations,
     models,
@@ -23,13 +25,15 @@ def main() -> None:
     next_steps.leave()
     chosen = conversations.current()
     with recovering(library):
+        collection = collections.current(library)
         with st.sidebar:
-            conversations.sidebar(library, chosen)
+            collections.sidebar(library, collection)
+            conversation_list.draw(library, chosen, collection)
             model = models.choose(library)
         ready = [document for document in library.documents() if document.state == "ready"]
         with st.container(key="chat_page"):
             with st.container(key="chat_top"):
-                conversation_menu.heading(library.conversations(), chosen)
+                conversation_menu.heading(library, chosen)
             latest = chat_stream.exchanges(library, chosen)
             if not latest and ready:
                 starting.suggestions(library, ready, conversations.scope(library, chosen))
@@ -38,6 +42,7 @@ def main() -> None:
         if ready or latest:
             question_line.draw(library, ready, chosen, model, latest)
         conversation_menu.dialog(library)
+        collections.dialog(library, ready)
         chat_stream.open_passage(library, chosen)
         chat_stream.what_was_searched(library, chosen)
         chat_stream.change_of_table(library, chosen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import question_line, resources, starting
+from pages.parts import collections, question_line, resources, starting
 from pages.parts.refreshing import recovering
 from pages.parts.searching import line, opened, results, side_by_side
 from rag_core.library import Library
@@ -14,6 +14,8 @@ def main() -> None:
     """Draw the page."""
     library = resources.library()
     with recovering(library):
+        with st.sidebar:
+            collections.sidebar(library, collections.current(library))
         with st.container(key="search_page"):
             st.markdown("# Search")
             documents = [document for document in library.documents() if document.state == "ready"]
@@ -31,6 +33,7 @@ def main() -> None:
                 side_by_side.draw(library, wanted)
             else:
                 results.draw(library, documents, wanted)
+        collections.dialog(library, documents)
         opened.draw(library)
 
 

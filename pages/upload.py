@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import add_from, adding, clusters, document, document_table, formatting, recognising, resources
+from pages.parts import (
+    add_from,
+    adding,
+    clusters,
+    collections,
+    document,
+    document_table,
+    formatting,
+    recognising,
+    resources,
+)
 from pages.parts.refreshing import recovering
 from pages.parts.state import LibraryState
 
@@ -20,22 +30,26 @@ def main() -> None:
     jobs = library.jobs
     opened = LibraryState.parse().d
     with st.container(key="upload_open" if opened else "upload_page_body"), recovering(library):
+        collection, every = collections.current(library), library.documents()
+        with st.sidebar:
+            collections.sidebar(library, collection)
+        collections.dialog(library, every)
         if opened:
             document.draw(library, opened)
             return
-        documents = library.documents()
+        documents = [one for one in every if not collection or collection.name in one.tags]
         lines = frozenset(job.document_id for job in jobs.all(adding.KIND) if job.state != "done")
-        if documents or lines:
+        if documents or lines or collection:
             ready = [item for item in documents if item.state == "ready"]
             pages = sum(item.page_count for item in ready)
-            st.markdown("# Library")
+            st.markdown(f"# {formatting.plain(collection.name)}" if collection else "# Library")
             st.caption(f"{formatting.count(len(ready), 'document')}, {formatting.count(pages, 'page')}")
         else:
             st.markdown("# Ask your own documents")
             st.markdown(PURPOSE)
         adding.drop_zone()
         add_from.ways(library)
-        if not documents and not jobs.busy(adding.KIND):
+        if not every and not jobs.busy(adding.KIND):
             adding.sample_button(jobs)
         adding.progress(jobs)
         add_from.progress(library)

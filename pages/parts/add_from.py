@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from pages.parts import adding, formatting, naming, owning, resources
+from pages.parts import adding, collections, formatting, naming, owning, resources
 from pages.parts.refreshing import failure, fragment, refreshed, working
 from rag_core.domain import FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
@@ -140,7 +140,7 @@ def _fetch() -> None:
         state = st.session_state
         resources.library().jobs.submit(
             KIND, address, depth=int(state["upload_depth"]), pages=int(state["upload_pages"]),
-            delay_s=float(state["upload_delay"]),
+            delay_s=float(state["upload_delay"]), tags=collections.tags(),
         )  # fmt: skip
         state["upload_address"] = ""
 
@@ -165,7 +165,7 @@ def _watch() -> None:
     if folder:
         try:
             library = resources.library()
-            library.jobs.submit(KIND, library.sources.watch(owning.permitted(folder)).location)
+            library.jobs.submit(KIND, library.sources.watch(owning.permitted(folder), tags=collections.tags()).location)
         except LecternError as error:
             naming.tell(error)
         else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import formatting, resources, samples
+from pages.parts import collections, formatting, resources, samples
 from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
 from rag_core.errors import EncryptedDocument, LecternError
@@ -47,9 +47,10 @@ def add(jobs: Jobs, sources: Sequence[Upload | Path]) -> None:
 
 
 def _request(source: Upload | Path) -> Request:
+    params = {"tags": tags} if (tags := collections.tags()) else {}
     if isinstance(source, Upload):
-        return Request(source.name, private=source)
-    return Request(source.name, {"path": str(source)})
+        return Request(source.name, params, private=source)
+    return Request(source.name, {**params, "path": str(source)})
 
 
 def sample_button(jobs: Jobs) -> None:

@@ -68,7 +68,7 @@ def ask(question: str, replaces: str | None = None) -> None:
     """Begin to answer a question in the conversation shown, perhaps in the place of a message, or in a new one."""
     conversation, scope = conversations.current(), None
     if conversation is None:
-        scope = st.session_state.get("chat_scope")
+        scope = conversations.scope(resources.library(), None) or None
         conversation = conversations.begin()
     model, agent = st.session_state.get("chat_model"), st.session_state.get("chat_agent")
     resources.questions().ask(conversation, question, model, scope, replaces, agent)

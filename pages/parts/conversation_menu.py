@@ -7,7 +7,6 @@ click; its callback has run by then, and what it noted is drawn by the next run.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -35,9 +34,9 @@ FORMS: dict[ConversationForm, tuple[str, str]] = {
 }
 
 
-def heading(listed: Sequence[Conversation], chosen: str | None) -> None:
+def heading(library: Library, chosen: str | None) -> None:
     """The title of the conversation with its menu; its place is held from the moment a question is sent."""
-    conversation = next((item for item in listed if item.id == chosen), None)
+    conversation = next((item for item in library.conversations() if item.id == chosen), None)
     asking = resources.questions().of(chosen) if chosen else None
     if conversation is None and asking is None:
         return
@@ -45,14 +44,14 @@ def heading(listed: Sequence[Conversation], chosen: str | None) -> None:
     with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(formatting.plain(formatting.shorten(title, TITLE_CHARS)))
         if conversation is not None:
-            _menu(conversation)
+            menu(library, conversation, "chat_menu")
 
 
 def dialog(library: Library) -> None:
     """The dialog that was asked for last, until it is closed."""
     wanted, conversation_id = st.session_state.get("chat_dialog", ("", ""))
     conversation = next((item for item in library.conversations() if item.id == conversation_id), None)
-    if conversation is None or conversation_id != st.session_state["chat_current"]:
+    if conversation is None:
         _close()
     elif wanted == "rename":
         _rename(conversation)
@@ -62,23 +61,27 @@ def dialog(library: Library) -> None:
         _delete(conversation)
 
 
-def _menu(conversation: Conversation) -> None:
+def menu(library: Library, conversation: Conversation, key: str) -> None:
+    """What can be done with a conversation, its collections among that."""
+    known = {one.id: one.name for one in library.collections.all()}
+    names = {f"into {one}": f":material/folder: Into {formatting.plain(name)}" for one, name in known.items()}
+    names.pop(f"into {conversation.collection}", None)
+    if conversation.collection:
+        names["into "] = f":material/folder_off: Out of {formatting.plain(known.get(conversation.collection, ''))}"
+    acts = ["rename", "unpin" if conversation.pinned else "pin", "export", *names, "delete"]
     st.menu_button(
-        "More",
-        ["rename", "unpin" if conversation.pinned else "pin", "export", "delete"],
-        format_func=lambda act: ACTS[act],
-        icon=":material/more_horiz:",
-        type="tertiary",
-        key="chat_menu",
-        on_click=_picked,
-        args=(conversation.id,),
-    )
+        f"More on {formatting.plain(conversation.title)}" if key != "chat_menu" else "More", acts,
+        format_func=lambda act: names.get(act) or ACTS[act], icon=":material/more_horiz:", type="tertiary", key=key,
+        on_click=_picked, args=(conversation.id, key),
+    )  # fmt: skip
 
 
-def _picked(conversation_id: str) -> None:
-    act = st.session_state["chat_menu"]
+def _picked(conversation_id: str, key: str) -> None:
+    act, library = st.session_state[key] or "", resources.library()
     if act in ("pin", "unpin"):
-        resources.library().history.pin(conversation_id, act == "pin")
+        library.history.pin(conversation_id, act == "pin")
+    elif act.startswith("into "):
+        library.collections.move(conversation_id, act.removeprefix("into ") or None)
     elif act:
         st.session_state["chat_dialog"] = (act, conversation_id)
 
@@ -134,5 +137,6 @@ def _delete(conversation: Conversation) -> None:
 def _delete_it(conversation_id: str) -> None:
     resources.questions().stop(conversation_id)
     resources.library().history.delete(conversation_id)
-    conversations.show(None)
+    if st.session_state.get("chat_current") == conversation_id:
+        conversations.show(None)
     _close()

@@ -1,4 +1,4 @@
-"""Conversations: which one is shown (it stands in the address), and the list in the sidebar, with a search."""
+"""Conversations: which one is shown (it stands in the address), and what it is narrowed to."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import uuid
 
 import streamlit as st
 
-from pages.parts import formatting, resources
+from pages.parts import collections, formatting, resources
 from pages.parts.state import ChatState
-from rag_core.domain import Conversation, Scope
+from rag_core.domain import Scope
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
-LISTED = 10
 TITLE_CHARS = 80
 
 
@@ -43,7 +42,7 @@ def show(conversation: str | None) -> None:
 def scope(library: Library, conversation: str | None) -> Scope:
     """What a conversation is narrowed to. One that has not begun keeps it in this tab."""
     if conversation is None:
-        chosen: Scope = st.session_state.get("chat_scope", Scope())
+        chosen: Scope = st.session_state.get("chat_scope", collections.scope())
         return chosen
     asking = resources.questions().of(conversation)
     if asking is not None and asking.scope is not None and not asking.finished:
@@ -60,46 +59,3 @@ def narrow(conversation: str | None, scope: Scope) -> None:
         resources.library().history.set_scope(conversation, scope)
     except LecternError as error:
         st.toast(f"Your choice was not kept: {formatting.plain(str(error))}", icon=":material/error:")
-
-
-def sidebar(library: Library, chosen: str | None) -> None:
-    """The list, pinned ones first, then the newest, with a button for a new one and a search in titles and texts.
-
-    Single questions of the command line and of other programs are found by the search alone.
-    """
-    known = library.conversations()
-    conversations = [one for one in known if one.listed or one.id == chosen]
-    st.button(
-        "New conversation", icon=":material/edit_square:", key="chat_new", width="stretch", on_click=show, args=(None,)
-    )
-    if known:
-        wanted = st.text_input(
-            "Search conversations", key="chat_find", placeholder="Search conversations", icon=":material/search:",
-            label_visibility="collapsed", live=True,
-        )  # fmt: skip
-        if wanted.strip():
-            conversations = library.conversations(wanted)
-            if not conversations:
-                st.caption("No conversation holds these words.")
-    shown = conversations if st.session_state.get("chat_all") else conversations[:LISTED]
-    with st.container(key="chat_list", gap=None):
-        for conversation in shown:
-            _entry(conversation, conversation.id == chosen)
-    if len(conversations) > len(shown):
-        st.button(f"Show all {len(conversations):,}", key="chat_more", type="tertiary", on_click=_show_all)
-
-
-def _entry(conversation: Conversation, is_current: bool) -> None:
-    st.button(
-        formatting.plain(formatting.shorten(conversation.title, TITLE_CHARS)) or "Untitled",
-        icon=":material/keep:" if conversation.pinned else None,
-        key=f"chat_entry{'_current' if is_current else ''}_{conversation.id}",
-        type="tertiary",
-        width="stretch",
-        on_click=show,
-        args=(conversation.id,),
-    )
-
-
-def _show_all() -> None:
-    st.session_state["chat_all"] = True

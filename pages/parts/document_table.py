@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import filtering, formatting, naming, resources
+from pages.parts import collections, filtering, formatting, naming, resources
 from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
@@ -24,7 +24,9 @@ def draw(documents: Sequence[Document], on_their_way: frozenset[str]) -> None:
     shown = [document for document in documents if document.state == "ready" or document.id not in on_their_way]
     known = sorted({tag for document in documents for tag in document.tags}, key=str.casefold)
     _undoing()
-    found = filtering.chosen(shown, known)
+    here = collections.tags()
+    found = filtering.chosen(shown, [tag for tag in known if tag not in here])
+    known = sorted({*known, *(one.name for one in resources.library().collections.all())}, key=str.casefold)
     limit = st.session_state.setdefault("upload_limit", PAGE_SIZE)
     if shown and not found:
         st.caption("No document matches.")

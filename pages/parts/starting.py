@@ -20,7 +20,8 @@ def suggestions(library: Library, documents: Sequence[Document], scope: Scope) -
 
     Others are only questions that the documents answer; while some are still to come, none are looked for.
     """
-    inside = [document for document in documents if document.id in scope.documents] or documents
+    inside = [one for one in documents if one.id in scope.documents or not set(one.tags).isdisjoint(scope.tags)]
+    inside = inside or list(documents)
     with st.container(key="chat_suggestions", gap="small"):
         st.markdown("## What would you like to know?")
         st.caption(

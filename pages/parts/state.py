@@ -40,6 +40,13 @@ class PageState:
 
 
 @dataclass(frozen=True)
+class CollectionState(PageState):
+    """The id of the collection that is looked at, on any page; none is the whole library."""
+
+    collection: str = ""
+
+
+@dataclass(frozen=True)
 class ChatState(PageState):
     """The conversation; none is one not yet begun."""
 

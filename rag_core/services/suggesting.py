@@ -48,7 +48,10 @@ def _drafts(storage: Storage, given: Sequence[Question], scope: Scope, state: st
     """Those given, then drafts by rules, one document after the other in an order by chance."""
     yield from given
     documents = [item for item in storage.documents.all() if item.state == "ready"]
-    inside = [item for item in documents if not scope.documents or item.id in scope.documents]
+    inside = [
+        item for item in documents if (not scope.documents or item.id in scope.documents)
+        and (not scope.tags or not set(item.tags).isdisjoint(scope.tags))
+    ]  # fmt: skip
     drafts = draft_from(inside, storage.documents.pages, MOST_TRIED * 2, seed=int(state[:8], 16))
     yield from (one for one in drafts if _NO_TELLING not in one.text)
 

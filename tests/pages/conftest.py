@@ -159,6 +159,7 @@ class FakeLibrary:
         self.cut: list[Chunk] = []
         self.edits: list[ChunkEdit] = []
         self.aside: list[Document] = []
+        self.gathered: list[Any] = []
         self.script: dict[str, list[AddEvent]] = {}
         self.elsewhere: set[str] = set()
         self.events: list[StreamEvent | Exception] = []
@@ -191,6 +192,7 @@ class FakeLibrary:
         self.written: BackupReport | Exception = BackupReport("/b", 12_300, NOW, 1, 5, 1, 2, ("Bridges is missing.",))
         self.sources = FakeSources(self)
         self.catalogue = FakeCatalogue(self)
+        self.collections = SimpleNamespace(all=lambda: self.gathered)
         self.chunk_edits = SimpleNamespace(of=lambda document_id: self.edits)
         self.clusters = SimpleNamespace(tree=lambda: self.tree, of_document=lambda document_id: CLUSTERS)
         self.recognition = SimpleNamespace(left=lambda: sum(document.to_recognise for document in self.held))

@@ -1,6 +1,7 @@
 // On a phone the side bar lies over the page: what was chosen in it closes it, and it is not there to begin with.
 const PHONE_PX = 760;
-const CHOICES = '[data-testid="stSidebarNavLink"], .st-key-chat_list button, .st-key-chat_new button';
+const CHOICES = 
+  '[data-testid="stSidebarNavLink"], [class*="st-key-chat_entry"] button, [class*="st-key-collection_entry"] button, .st-key-chat_new button';
 let begun = false;
 
 const close = () => {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import scoping
+from pages.parts import collections, scoping
 from pages.parts.components import component
 from pages.parts.state import SearchState
 from rag_core.domain import Document, Scope, SearchMode
@@ -91,7 +91,7 @@ def _begin(documents: Sequence[Document]) -> str:
     if "search_scope" not in state or there.q not in ("", state.get("search_question_kept", "")):
         state["search_question_kept"] = there.q
         state["search_mode_kept"] = there.by if there.by in MODES else "auto"
-        state["search_scope"] = there.scope(documents)
+        state["search_scope"] = there.scope(documents) or collections.scope()
         set_anew = "search_question" in state
     for name, first in _KEPT.items():
         if name not in state:

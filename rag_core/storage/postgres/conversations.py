@@ -14,6 +14,7 @@ from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope,
 from rag_core.domain.serialiser import from_json, to_json
 from rag_core.storage.postgres.database import Database, literal, retried, storable
 from rag_core.storage.postgres.rows import clean
+from rag_core.text.topics import topic
 
 _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
@@ -195,7 +196,7 @@ class ConversationStore:
                 "INSERT INTO conversations (id, title, listed, begun_by, collection) VALUES (%s, %s, %s, %s,"
                 " (SELECT id FROM collections WHERE removed_at IS NULL AND lower(name) = lower(%s)))"
                 " ON CONFLICT (id) DO UPDATE SET updated_at = now(), listed = true",
-                (conversation_id, _title(question), listed, storable(begun_by), tag),
+                (conversation_id, _title(topic(question)), listed, storable(begun_by), tag),
             )
             if scope is not None:
                 connection.execute(

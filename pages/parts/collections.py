@@ -1,0 +1,220 @@
+"""Collections in the side bar: which one is looked at (it stands in the address), and what is made and changed of them.
+
+Whatever is clicked acts in a callback, as in the menu of a conversation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.parts import formatting, resources
+from pages.parts.state import CollectionState
+from rag_core.domain import Collection, Document, Scope
+from rag_core.errors import LecternError
+from rag_core.library import Library
+
+EVERYTHING = "Everything"
+UNDO_S = 60.0
+MODES = {"": "As everywhere", "hybrid": "By words and meaning", "dense": "By meaning", "lexical": "By words"}
+_ACTS = {"change": ":material/tune: Change", "remove": ":material/delete: Remove"}
+_NAME_CHARS = 60
+_CURRENT = "collection"
+
+
+def current(library: Library) -> Collection | None:
+    """The collection in the address, or the one last chosen in this tab; None is the whole library."""
+    wanted = CollectionState.parse().collection or st.session_state.get(_CURRENT) or ""
+    found = next((one for one in library.collections.all() if one.id == wanted), None) if wanted else None
+    _note(found)
+    return found
+
+
+def scope() -> Scope:
+    """What a search, or a conversation that begins, is narrowed to where a collection is looked at."""
+    name = st.session_state.get("collection_name")
+    return Scope(tags=(name,)) if name else Scope()
+
+
+def tags() -> list[str]:
+    """What is put on documents that are added where a collection is looked at."""
+    return list(scope().tags)
+
+
+def sidebar(library: Library, chosen: Collection | None) -> None:
+    """The list: everything, then each collection with its menu; below them a new one."""
+    with st.container(key="collection_list", gap=None):
+        known = library.collections.all()
+        if known:
+            _entry(None, chosen is None)
+        for one in known:
+            with st.container(key=f"collection_row_{one.id}", horizontal=True, wrap=False, gap=None):
+                _entry(one, chosen is not None and one.id == chosen.id)
+                _menu(one)
+        st.button(
+            "New collection", icon=":material/add:", key="collection_new", type="tertiary", on_click=_want,
+            args=("new",),
+        )  # fmt: skip
+    _undoing()
+
+
+def dialog(library: Library, documents: Sequence[Document]) -> None:
+    """The dialog that was asked for, until it is closed."""
+    wanted = st.session_state.get("collection_dialog", "")
+    if wanted == "new":
+        _new(None, documents)
+    elif one := next((one for one in library.collections.all() if one.id == wanted), None):
+        _change(one, documents)
+    else:
+        _close()
+
+
+def choose(collection: Collection | None) -> None:
+    """Look at a collection, or at everything. What has begun elsewhere is left."""
+    _note(collection)
+    st.session_state["chat_current"] = None
+    for name in ("chat_passage", "chat_scope", "chat_searched_for"):
+        st.session_state.pop(name, None)
+    st.query_params.pop("c", None)
+    st.query_params.pop("d", None)
+    if "search_scope" in st.session_state:
+        st.session_state["search_scope"] = scope()
+
+
+def _note(collection: Collection | None) -> None:
+    st.session_state[_CURRENT] = collection.id if collection else None
+    st.session_state["collection_name"] = collection.name if collection else ""
+    CollectionState.write(collection=collection.id if collection else "")
+
+
+def _entry(one: Collection | None, is_current: bool) -> None:
+    label = f"{formatting.plain(one.name)} :gray[{one.documents:,}]" if one else EVERYTHING
+    st.button(
+        label, icon=":material/folder_open:" if is_current else ":material/folder:" if one else ":material/apps:",
+        key=f"collection_entry{'_current' if is_current else ''}_{one.id if one else 'all'}", type="tertiary",
+        width="stretch", on_click=choose, args=(one,),
+    )  # fmt: skip
+
+
+def _menu(one: Collection) -> None:
+    st.menu_button(
+        f"More on {formatting.plain(one.name)}", [*_ACTS], format_func=lambda act: _ACTS[act],
+        icon=":material/more_horiz:", type="tertiary", key=f"collection_menu_{one.id}", on_click=_picked, args=(one,),
+    )  # fmt: skip
+
+
+def _picked(one: Collection) -> None:
+    act = st.session_state[f"collection_menu_{one.id}"]
+    if act == "change":
+        _want(one.id)
+    elif act == "remove" and _done("remove", one.id):
+        st.session_state["collection_removed"] = (one.id, one.name, time.monotonic() + UNDO_S)
+        if st.session_state.get(_CURRENT) == one.id:
+            choose(None)
+
+
+def _undoing() -> None:
+    """That one was removed, and a button to take it back as long as that is offered."""
+    gone, name, until = st.session_state.get("collection_removed") or ("", "", 0.0)
+    if time.monotonic() < until:
+        with st.container(key="collection_undo_line", gap=None):
+            st.caption(f"{formatting.plain(name)} is a collection no longer. Its documents and conversations stay.")
+            st.button(
+                "Undo", icon=":material/undo:", type="tertiary", key="collection_undo", on_click=_take_back,
+                args=(gone,),
+            )  # fmt: skip
+    if problem := st.session_state.pop("collection_problem", None):
+        st.caption(f":red[:material/error:] {formatting.plain(problem)}")
+
+
+def _take_back(gone: str) -> None:
+    if _done("take_back", gone):
+        st.session_state.pop("collection_removed", None)
+
+
+def _want(dialog_of: str) -> None:
+    st.session_state["collection_dialog"] = dialog_of
+
+
+def _close() -> None:
+    st.session_state.pop("collection_dialog", None)
+
+
+@st.dialog("New collection", icon=":material/create_new_folder:", on_dismiss=_close)
+def _new(one: None, documents: Sequence[Document]) -> None:
+    _form(one, documents)
+
+
+@st.dialog("Collection", icon=":material/folder_open:", on_dismiss=_close)
+def _change(one: Collection, documents: Sequence[Document]) -> None:
+    _form(one, documents)
+
+
+def _form(one: Collection | None, documents: Sequence[Document]) -> None:
+    if "collection_dialog" not in st.session_state:  # what acted in a callback leaves no dialog to draw
+        st.rerun()
+    titles = {document.id: document.title for document in documents if document.state == "ready"}
+    inside = [document.id for document in documents if one and document.id in titles and one.name in document.tags]
+    kept = one.settings if one else {}
+    with st.form("collection_form", border=False):
+        st.text_input("Name", one.name if one else "", max_chars=_NAME_CHARS, key="collection_title")
+        st.multiselect(
+            "Documents", list(titles), inside, format_func=lambda key: titles[key], key="collection_documents",
+            placeholder="Choose now, or add them later",
+        )  # fmt: skip
+        st.text_area(
+            "Instructions", one.instructions if one else "", max_chars=4000, key="collection_instructions",
+            placeholder="Answer in German, in one sentence", help="A language model keeps to them; quoting does not.",
+        )  # fmt: skip
+        with st.container(horizontal=True):
+            mode = str(kept.get("retrieval.mode", ""))
+            st.selectbox(
+                "Searched", list(MODES), index=[*MODES].index(mode) if mode in MODES else 0, key="collection_mode",
+                format_func=MODES.__getitem__,
+            )  # fmt: skip
+            st.number_input(
+                "Passages read", 1, 100, int(str(kept["retrieval.k"])) if "retrieval.k" in kept else None,
+                key="collection_k", placeholder="As everywhere",
+            )  # fmt: skip
+        if problem := st.session_state.pop("collection_problem", None):
+            st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            st.form_submit_button("Save" if one else "Make", type="primary", on_click=_keep, args=(one, inside))
+
+
+def _keep(one: Collection | None, inside: Sequence[str]) -> None:
+    """Make or change a collection as the form says, and put its documents in and out."""
+    state, library = st.session_state, resources.library()
+    settings = {"retrieval.mode": state["collection_mode"], "retrieval.k": state["collection_k"]}
+    given = {
+        "instructions": state["collection_instructions"],
+        "settings": {name: value for name, value in settings.items() if value},
+    }
+    name, wanted = state["collection_title"], set(state["collection_documents"])
+    try:
+        if one is None:
+            one = library.collections.make(name, **given)
+        else:
+            library.collections.change(one.id, name=name, **given)
+            one = library.collections.get(one.id)
+        library.catalogue.tag(wanted - set(inside), add=[one.name])
+        library.catalogue.tag(set(inside) - wanted, remove=[one.name])
+    except (ValueError, LecternError) as error:
+        state["collection_problem"] = str(error)
+        return
+    _close()
+    choose(one)
+
+
+def _done(act: str, collection_id: str) -> bool:
+    """Whether a change was made; why not is said below the list."""
+    try:
+        getattr(resources.library().collections, act)(collection_id)
+    except KeyError:
+        return False
+    except (ValueError, LecternError) as error:
+        st.session_state["collection_problem"] = str(error)
+        return False
+    return True

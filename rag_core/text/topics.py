@@ -1,0 +1,23 @@
+"""What a question is about, as a heading: without the words that ask."""
+
+from __future__ import annotations
+
+import re
+
+_AUX = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)"
+_AMOUNT = re.compile(rf"^how (?:many|much) (.+?) {_AUX} (.+?)(?: (?:have|has|had|there))?$", re.IGNORECASE)
+_ASKS = re.compile(
+    rf"^(?:(?:please|and|so|(?:can|could) you|tell me|show me|explain|describe|summari[sz]e)\s+)*"
+    rf"(?:(?:what|which|who|whom|whose|when|where|why|how(?: (?:many|much|long|often|far|old|high|large|big|fast))?)\b"
+    rf"(?:'s)?(?:\s+{_AUX}\b)?\s*)?(?:(?:the|a|an|there)\s+)?",
+    re.IGNORECASE,
+)
+_MENTION = re.compile(r"@(\"?)([^\"\s]+(?:[^\"]*(?=\"))?)\1")
+
+
+def topic(question: str) -> str:
+    """`Annual leave of employees` of "What is the annual leave of employees?"; the question where nothing is left."""
+    words = " ".join(_MENTION.sub(r"\2", question).replace("?", " ").split()).rstrip("!. ")
+    counted = _AMOUNT.match(words)
+    rest = f"{counted[1]}: {counted[2]}" if counted else words[_ASKS.match(words).end() :]  # type: ignore[union-attr]
+    return rest[0].upper() + rest[1:] if any(letter.isalnum() for letter in rest) else question
