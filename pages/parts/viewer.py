@@ -156,11 +156,12 @@ def pattern_of(words: str) -> re.Pattern[str] | None:
 
 
 def _original(request: Request, library: Library) -> Response:
-    """The document's own bytes, as a download: no browser opens them as a page of Lectern's."""
+    """The document's own bytes, as a download: no browser opens them as a page of Lectern's. Recordings are played."""
     document = library.document(request.path_params["document"])
     name = Path(document.sources[0]).name if document.sources and not document.address else document.title
     headers = {"Content-Security-Policy": "sandbox", "Cache-Control": "no-store"}
+    kind = document.media_type if document.is_recording else "application/octet-stream"
     path = library.original(document.id)
     if not path.is_file():
         return _problem("The original file is missing.", "Verify the library.", 404)
-    return FileResponse(path, media_type="application/octet-stream", filename=name, headers=headers)
+    return FileResponse(path, media_type=kind, filename=name, headers=headers)

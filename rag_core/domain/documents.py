@@ -17,6 +17,8 @@ Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again.
 CARD_VERSION = 2
+# The recogniser of what is heard.
+WHISPER = "Whisper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class Page:
     certainty: float = 0.0
     turned: int = 0
     hidden: tuple[HiddenText, ...] = ()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether its text was not seen but heard."""
+        return self.recogniser == WHISPER
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +253,16 @@ class Document:
     def has_page_images(self) -> bool:
         """Whether its pages can be drawn."""
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it is sound or film, whose pages are its minutes."""
+        return self.media_type.startswith(("audio/", "video/"))
+
+    @property
+    def is_recognisable(self) -> bool:
+        """Whether it may have pages whose text is a picture, or is said."""
+        return self.has_page_images or self.is_recording
 
     @property
     def is_sheet(self) -> bool:

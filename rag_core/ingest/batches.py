@@ -157,7 +157,7 @@ def _read(run: RunContext, work: Work, ahead: Executor) -> ParsedDocument | Lect
 
 def _recognised(run: RunContext, document: Document) -> dict[int, RawPage] | None:
     """What text recognition has read of a document; None where there is to be none."""
-    if run.settings.ocr.engine == "none" or not document.has_page_images:
+    if run.settings.ocr.engine == "none" or not document.is_recognisable:
         return None
     return {
         number: recognised_page(number, content)

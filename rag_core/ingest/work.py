@@ -45,7 +45,7 @@ class Work:
     @property
     def is_small(self) -> bool:
         """Whether it is read together with others."""
-        return self.document.byte_size <= _SMALL_BYTES and not self.document.has_page_images
+        return self.document.byte_size <= _SMALL_BYTES and not self.document.is_recognisable
 
     @property
     def files(self) -> int:

@@ -85,8 +85,8 @@ def require_text(
         raise UnreadableDocument("None of the document's pages can be read.")
     if any(item.pictures for item in raw):
         raise UnreadableDocument(
-            "The document holds pictures of pages but no text.",
-            help="Text recognition (OCR) is off: set LECTERN_OCR__ENGINE to rapidocr or tesseract and try again.",
+            "The document holds pictures of pages, or sound, but no text.",
+            help="Recognition is off: set LECTERN_OCR__ENGINE to rapidocr or tesseract and try again.",
         )
     raise UnreadableDocument(" ".join(["The document holds no text.", *notes]), help="Choose a file that has text.")
 
@@ -95,17 +95,21 @@ def _page_notes(raw: Sequence[RawPage]) -> Iterator[str]:
     failed = [item.page.number for item in raw if item.page.error]
     if failed:
         yield f"{_pages(failed)} could not be read and {'was' if len(failed) == 1 else 'were'} left out."
-    recognised = [item.page for item in raw if item.page.recogniser]
-    if read := [page.number for page in recognised if page.text.strip()]:
-        yield f"{_pages(read)} {'was' if len(read) == 1 else 'were'} read by text recognition (OCR)."
+    recognised = [item.page for item in raw if item.page.recogniser and not item.page.is_heard]
+    heard = [item.page for item in raw if item.page.is_heard]
+    for own, how in ((recognised, "read by text recognition (OCR)"), (heard, "transcribed by speech recognition")):
+        if read := [page.number for page in own if page.text.strip()]:
+            yield f"{_pages(read)} {'was' if len(read) == 1 else 'were'} {how}."
+    if silent := [page.number for page in heard if not page.text.strip()]:
+        yield f"{_pages(silent)}: nothing is said there."
     if empty := [page.number for page in recognised if not page.text.strip()]:
         yield f"{_pages(empty)}: text recognition (OCR) found no text in the picture."
 
 
 def _scan_notes(scanned: Sequence[int]) -> Iterator[str]:
     if scanned:
-        verb = "holds" if len(scanned) == 1 else "hold"
-        yield f"{_pages(scanned)} {verb} pictures but no text: text recognition (OCR), which is off, would read them."
+        held = f"{_pages(scanned)} {'holds' if len(scanned) == 1 else 'hold'} pictures or sound but no text"
+        yield f"{held}: recognition, which is off, would read them."
 
 
 def _pages(numbers: Sequence[int]) -> str:

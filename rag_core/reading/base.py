@@ -48,8 +48,16 @@ TIFF = "image/tiff"
 WEBP = "image/webp"
 BMP = "image/bmp"
 GIF = "image/gif"
+MP3 = "audio/mpeg"
+M4A = "audio/mp4"
+WAV = "audio/wav"
+OGG = "audio/ogg"
+FLAC = "audio/flac"
+MP4 = "video/mp4"
+WEBM = "video/webm"
 SHEETS = (XLSX, XLSB, XLS, ODS)
 IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF)
+SOUNDS = (MP3, M4A, WAV, OGG, FLAC, MP4, WEBM)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,23 @@ from rag_core.reading.base import (
     DOC,
     DOCX,
     EPUB,
+    FLAC,
     GIF,
     HTML,
     JPEG,
     JSON,
     LATEX,
+    M4A,
     MAIL,
     MARKDOWN,
+    MP3,
+    MP4,
     MSG,
     NOTEBOOK,
     ODP,
     ODS,
     ODT,
+    OGG,
     PDF,
     PNG,
     PPT,
@@ -34,6 +39,8 @@ from rag_core.reading.base import (
     SUBTITLES,
     TEXT,
     TIFF,
+    WAV,
+    WEBM,
     WEBP,
     XLS,
     XLSB,
@@ -41,6 +48,7 @@ from rag_core.reading.base import (
     XML,
     YAML,
 )
+from rag_core.reading.sound import is_installed
 
 SAMPLE_BYTES = 64 * 1024
 # PDF readers accept some bytes before the header.
@@ -73,9 +81,14 @@ _COMPOUND_SUFFIXES = {".doc": DOC, ".dot": DOC, ".xls": XLS, ".xlt": XLS, ".ppt"
 # Texts that are read as they stand.
 _PLAIN_SUFFIXES = (".txt", ".text", ".rst", ".org", ".adoc", ".log", ".bib")
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")
+_SOUND_SUFFIXES = (
+    ".mp3", ".m4a", ".m4b", ".wav", ".ogg", ".oga", ".opus", ".flac", ".mp4", ".m4v", ".mov", ".webm", ".mkv",
+)  # fmt: skip
 SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_PLAIN_SUFFIXES, *_IMAGE_SUFFIXES})
 SUFFIXES |= {*_ZIP_SUFFIXES, *_COMPOUND_SUFFIXES}
-"""Of files that are taken from a folder; a file named by itself is judged by its content."""
+SUFFIXES |= {*_SOUND_SUFFIXES} if is_installed() else set()
+"""Of files that are taken from a folder; a file named by itself is judged by its content.
+Recordings are taken where they can be transcribed."""
 
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
@@ -101,10 +114,19 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"MZ\x90", "a program"),
     (b"SQLite format 3", "an SQLite database"),
     (b"GGUF", "a language model (GGUF)"),
-    (b"ID3", "a sound file"),
-    (b"OggS", "a sound file"),
 )
 _MEDIA, _PICTURES = b"ftyp", (b"hei", b"hev", b"mif", b"msf", b"avi")
+# A frame of MPEG's third layer begins with eleven set bits; what else begins so has a name that says otherwise.
+_SOUNDS: tuple[tuple[re.Pattern[bytes], str], ...] = (
+    (re.compile(rb"ID3[\x02-\x04]"), MP3),
+    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), WAV),
+    (re.compile(rb"OggS\x00"), OGG),
+    (re.compile(rb"fLaC\x00"), FLAC),
+    (re.compile(rb".{4}ftypM4[AB]", re.DOTALL), M4A),
+    (re.compile(rb".{4}ftyp(?!hei|hev|mif|msf|avi)", re.DOTALL), MP4),
+    (re.compile(rb"\x1a\x45\xdf\xa3"), WEBM),
+)
+_FRAME = re.compile(rb"\xff[\xe2-\xe7\xf2-\xf7\xfa\xfb]")
 # The length of a bitmap's header, its fifteenth byte, is one of a few: a text that begins with BM has none.
 _IMAGES: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), PNG),
@@ -188,6 +210,10 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
         return RTF
     if suffix != ".pdf" and (image := next((kind for mark, kind in _IMAGES if mark.match(head)), None)):
         return image
+    if sound := next((kind for mark, kind in _SOUNDS if mark.match(head)), None):
+        return sound
+    if suffix == ".mp3" and _FRAME.match(head):
+        return MP3
     if suffix not in SUFFIXES and head.removeprefix(codecs.BOM_UTF8).startswith(_XML_BEGIN):
         return XML
     # What a server said instead of the PDF is not what was meant to be read.
@@ -233,7 +259,7 @@ def _other_kind(sample: bytes) -> str | None:
     if _HTML.match(sample.removeprefix(codecs.BOM_UTF8)):
         return "a web page (HTML)"
     if sample[4:8] == _MEDIA:
-        return "a HEIC or AVIF picture" if sample[8:11] in _PICTURES else "a film or a sound file"
+        return "a HEIC or AVIF picture" if sample[8:11] in _PICTURES else "a film"
     for signature, kind in _SIGNATURES:
         if sample.startswith(signature):
             return kind

@@ -21,6 +21,7 @@ from rag_core.reading.flowing import FlowDocument
 from rag_core.reading.image import ImageDocument, turned
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
+from rag_core.reading.sound import SoundDocument
 from rag_core.reading.text import TextDocument
 from rag_core.unexpected import reach
 
@@ -39,6 +40,7 @@ FORMATS: dict[str, Opener] = {
     base.MARKDOWN: MarkdownDocument,
     **{kind: partial(FlowDocument, f"rag_core.reading.flowing.{name}") for kind, name in FLOWING.items()},
     **dict.fromkeys(base.IMAGES, ImageDocument),
+    **{kind: partial(SoundDocument, kind) for kind in base.SOUNDS},
 }
 # Pages are answered in bundles of about this long, so that requests of others are not kept waiting.
 BUNDLE_S = 0.05

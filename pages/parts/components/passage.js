@@ -123,6 +123,7 @@ const openPages = (root, data, act) => {
     scaled: (fit, percent) => tellSize(root.tools, fit, percent),
     page: () => {
       tellPage(root.tools, root.pages);
+      if (root.player?.paused) root.player.currentTime = 60 * (root.pages.page - 1);
       offerBack(root);
       clearTimeout(root.reporting);
       if (data.follows) root.reporting = setTimeout(() => report(root, act), 500);
@@ -131,6 +132,8 @@ const openPages = (root, data, act) => {
   root.pages = new Pages(root.view, data, told);
   root.tools = drawTools(data, root.pages);
   root.view.before(root.tools.bar);
+  root.player = data.sound ? drawPlayer(data) : null;
+  if (root.player) root.view.before(root.player);
   root.find = opener(root, root.tools.tools.find, drawFinder);
   opener(root, root.tools.tools.outline, drawOutline);
   root.pages.start(targetOf(data));

@@ -14,7 +14,7 @@ const WIDEST = 6;
 
 class Pages {
   constructor(view, data, told) {
-    Object.assign(this, { view, told, id: data.document, title: data.title, flow: !data.drawn, drawn: data.drawn });
+    Object.assign(this, { view, told, id: data.document, title: data.title, flow: !data.drawn, drawn: data.drawn, sound: data.sound });
     Object.assign(this, { fit: "auto", scale: 1, page: data.page, hits: [], now: null, pending: null, about: null });
     this.column = make("div", "pages");
     view.replaceChildren(this.column);

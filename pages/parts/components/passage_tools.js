@@ -48,7 +48,8 @@ const drawTools = (data, pages) => {
 const tellPage = ({ where, tools }, pages, over = false) => {
   const { page, about } = pages;
   const label = about.pages[page - 1][2];
-  const words = `Page ${page} of ${about.pages.length}${label && label !== String(page) ? ` (printed ${label})` : ""}`;
+  const called = label && label !== String(page) ? ` (${pages.sound ? "from" : "printed"} ${label})` : "";
+  const words = `${pages.sound ? "Minute" : "Page"} ${page} of ${about.pages.length}${called}`;
   const open = button("tool", words);
   open.title = "Go to a page";
   open.dataset.act = "page";
@@ -71,6 +72,16 @@ const tellSize = ({ size }, fit, percent) => {
   size.firstChild.textContent = `${percent} %`;
   size.title = `${FITS[fit] || "As chosen"}; a click fits ${fit === "auto" ? "the width" : fit === "width" ? "the page" : "the text"}`;
   size.setAttribute("aria-label", `${percent} percent. ${size.title}`);
+};
+
+// A recording is played from the minute that is read.
+const drawPlayer = (data) => {
+  const player = make(data.sound, "player");
+  player.controls = true;
+  player.preload = "metadata";
+  player.src = viewerUrl(data.document, "/original");
+  player.setAttribute("aria-label", "Recording");
+  return player;
 };
 
 // A field over the pages; its hits are stepped through.

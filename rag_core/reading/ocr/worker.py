@@ -1,4 +1,4 @@
-"""The recognising process from within: reads the text of one page at a time.
+"""The recognising process from within: reads the text of one page at a time, or what is said in it.
 
 A request has "path", "media_type", "password", "page" and the options of a recogniser; a response has "page" or
 "error".
@@ -12,9 +12,11 @@ from importlib import import_module
 from pathlib import Path
 
 from rag_core.reading import wire
+from rag_core.reading.base import SOUNDS, RawPage
 from rag_core.reading.ocr.base import Options, Recogniser
 from rag_core.reading.ocr.drawing import draw
 from rag_core.reading.ocr.layout import page_of
+from rag_core.reading.speech import Transcriber
 
 RECOGNISERS = {
     "rapidocr": "rag_core.reading.ocr.rapid",
@@ -28,16 +30,24 @@ class Worker:
     def __init__(self) -> None:
         self._options: Options | None = None
         self._recogniser: Recogniser | None = None
+        self._transcriber: Transcriber | None = None
 
     def answer(self, request: wire.Message) -> wire.Message:
         """Return the response to one request; what goes wrong becomes its "error"."""
         return wire.answer_or_error(partial(self._answer, request), "Recognising the page", "recognition")
 
     def _answer(self, request: wire.Message) -> wire.Message:
+        if request["media_type"] in SOUNDS:
+            return {"page": wire.page_out(self._heard(request))}
         recogniser = self._opened(Options(request["engine"], request["languages"], request["threads"]))
         picture, size = draw(Path(request["path"]), request["media_type"], request["password"], request["page"])
         raw = page_of(request["page"], recogniser.read(picture), size, recogniser.name)
         return {"page": wire.page_out(raw)}
+
+    def _heard(self, request: wire.Message) -> RawPage:
+        if self._transcriber is None:
+            self._transcriber = Transcriber(request["threads"])
+        return self._transcriber.page(Path(request["path"]), request["media_type"], request["page"])
 
     def _opened(self, options: Options) -> Recogniser:
         if self._recogniser is None or options != self._options:

@@ -112,7 +112,7 @@ def test_the_shared_protected_pdf_opens_with_its_password(reader: Reader, shared
 def test_a_pdf_of_pictures_needs_ocr(reader: Reader, make_pdf: Callable[..., Path], picture_page) -> None:
     path = make_pdf(picture_page, picture_page)
     assert reader.read(path, "scan.pdf", recognised={}).to_recognise == (1, 2)
-    with pytest.raises(UnreadableDocument, match="pictures of pages but no text") as caught:
+    with pytest.raises(UnreadableDocument, match="pictures of pages, or sound, but no text") as caught:
         reader.read(path, "scan.pdf")
     assert "OCR" in caught.value.help
 
@@ -126,7 +126,7 @@ def test_scans_of_the_shared_data_need_ocr(reader: Reader, shared: Path) -> None
 def test_single_pages_without_text_are_named(reader: Reader, make_pdf: Callable[..., Path], picture_page) -> None:
     path = make_pdf(words, picture_page, picture_page, picture_page, words, picture_page)
     assert reader.read(path, "mixed.pdf").notes == (
-        "Pages 2 to 4, 6 hold pictures but no text: text recognition (OCR), which is off, would read them.",
+        "Pages 2 to 4, 6 hold pictures or sound but no text: recognition, which is off, would read them.",
     )
     parsed = reader.read(path, "mixed.pdf", recognised={})
     assert (parsed.notes, parsed.to_recognise) == ((), (2, 3, 4, 6))
