@@ -24,13 +24,14 @@ _MOST_CITED, _MOST_LISTED = 2, 8  # rows beside a figure; rows of cells that are
 
 @dataclass(frozen=True, slots=True)
 class TableFinding:
-    """What a plan found in the table of this number in a document."""
+    """What a plan found in the table of this number in a document, or joined with those of the `other` one."""
 
     document: Document
     number: int
     table: WholeTable
     plan: Plan
     result: Result
+    other: Document | None = None
 
 
 def written_of(
@@ -41,8 +42,8 @@ def written_of(
     rows = result.rows[: _MOST_LISTED if len(result.texts) > 1 else _MOST_CITED].tolist()
     cited = [
         (one, row, column, hit)
-        for one, some, column in _sources(table, rows, plan.target)
-        for row, hit in contents.rows_of(document, one, some)
+        for said_by, one, some, column in _sources(found, rows)
+        for row, hit in contents.rows_of(said_by, one, some)
     ]
     register = Register()
     numbers = tuple(dict.fromkeys(register.number(_quote(*one)) for one in cited))
@@ -59,15 +60,17 @@ def written_of(
         hits=tuple({hit.chunk_id: hit for *_, hit in cited}.values()),
         text="\n\n".join([f"{sentences[0].text} {marks}".rstrip(), *(one.text for one in sentences[1:])]),
         sentences=sentences, citations=tuple(register.citations), confidence=confidence, abstained=bool(doubt),
-        table=table_answer(plan, result, table, document, found.number),
+        table=table_answer(plan, result, table, document, found.number, found.other.id if found.other else ""),
     )  # fmt: skip
 
 
-def _sources(table: WholeTable, rows: list[int], column: int) -> Iterator[tuple[WholeTable, list[int], int]]:
-    """The tables that say what rows have in a column, each with its own rows and column."""
-    yield table, rows, column
+def _sources(found: TableFinding, rows: list[int]) -> Iterator[tuple[Document, WholeTable, list[int], int]]:
+    """The tables that say what rows have in the plan's column, each with its document, its own rows and column."""
+    table, column = found.table, found.plan.target
+    yield found.document, table, rows, column
     if isinstance(table, JoinedTable):
-        yield table.other, [int(row) for row in table.matches[rows] if row >= 0], table.column_of_other(column)
+        others = [int(row) for row in table.matches[rows] if row >= 0]
+        yield found.other or found.document, table.other, others, table.column_of_other(column)
 
 
 def _quote(table: WholeTable, row: int, column: int, hit: Hit) -> Quote:

@@ -55,7 +55,8 @@ class TablePlan:
     """Which rows of which of a document's tables, and what is done with them: "count", "sum", "look up" and so on.
 
     target: the column that it is done with, by: that which chooses or groups the rows, -1 where there is none. size:
-    how many of the furthest are found.
+    how many of the furthest are found. other: the document whose tables those of `document_id` are joined with, "" for
+    none: `table` counts what comes of that.
     """
 
     document_id: str
@@ -65,6 +66,7 @@ class TablePlan:
     target: int = -1
     by: int = -1
     size: int = 1
+    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)

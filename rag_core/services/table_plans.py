@@ -75,13 +75,13 @@ class TablePlans:
 
     def choices(self, plan: TablePlan, column: int, most: int = 1000) -> list[str]:
         """What the cells of a column of the plan's table say, each once, at most so many."""
-        table = self._table(plan)[1]
+        table = self._table(plan)[-1]
         if not 0 <= column < len(table.columns):
             raise InvalidQuestion("The table has no such column.")
         return [text for text in table.columns[column].texts[:most] if text.strip()]
 
     def _run(self, plan: TablePlan) -> TableFinding:
-        document, table = self._table(plan)
+        document, other, table = self._table(plan)
         try:
             asked = plan_of(plan, table)
         except ValueError as error:
@@ -89,20 +89,24 @@ class TablePlans:
         result = run(asked, table, rows_left(table, asked.conditions))
         if result is None:
             raise InvalidQuestion("Nothing fits all of this.", help="Leave a condition out, or choose another value.")
-        return TableFinding(document, plan.table, table, asked, result)
+        return TableFinding(document, plan.table, table, asked, result, other)
 
-    def _table(self, plan: TablePlan) -> tuple[Document, WholeTable]:
+    def _table(self, plan: TablePlan) -> tuple[Document, Document | None, WholeTable]:
+        """The table of a plan, its document and that with whose tables it is joined."""
         contents = self._questions.library.contents(Scope())
+        other = next(iter(contents.some([plan.other])), None) if plan.other else None
+        if plan.other and other is None:
+            raise KeyError(plan.other)
         for document in contents.some([plan.document_id]):
-            tables = list(contents.tables(document))
-            if plan.table >= len(tables):
+            tables = list(contents.joined_with(document, other) if other else contents.tables(document))
+            if other is None and plan.table >= len(tables):
                 tables += contents.joined_tables(document)
             if not 0 <= plan.table < len(tables):
                 raise InvalidQuestion(
                     "The document has no such table now.",
                     help="If it was just added or changed, ask again in a moment.",
                 )
-            return document, tables[plan.table]
+            return document, other, tables[plan.table]
         raise KeyError(plan.document_id)
 
 

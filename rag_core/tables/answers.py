@@ -39,8 +39,10 @@ _SIGNS = {name: sign for sign, name in _COMPARISONS.items()}
 _FIRST_DAY = date(1970, 1, 1)
 
 
-def table_answer(plan: Plan, result: Result, table: WholeTable, document: Document, number: int) -> TableAnswer:
-    """What a plan found in one of a document's tables, by its number."""
+def table_answer(
+    plan: Plan, result: Result, table: WholeTable, document: Document, number: int, other: str = ""
+) -> TableAnswer:
+    """What a plan found in one of a document's tables, by its number, or in one of those joined with the `other`'s."""
     columns = _shown(plan, len(table.columns))
     rows = tuple(
         TableRow(
@@ -50,7 +52,7 @@ def table_answer(plan: Plan, result: Result, table: WholeTable, document: Docume
         for row in result.rows[:_MOST_ROWS].tolist()
     )  # fmt: skip
     conditions = tuple(_condition(link, table) for link in sorted(plan.conditions, key=lambda one: one.first))
-    kept = TablePlan(document.id, number, conditions, plan.operation, plan.target, plan.by, plan.size)
+    kept = TablePlan(document.id, number, conditions, plan.operation, plan.target, plan.by, plan.size, other)
     heads = tuple(table.columns[column].head for column in columns)
     return TableAnswer(
         kept, document.title, table.name, heads, rows, len(result.rows), formula(plan, result, table),

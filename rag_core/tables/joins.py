@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 
@@ -42,11 +42,22 @@ class JoinedTable(WholeTable):
 
 def joined_tables(tables: Sequence[WholeTable]) -> list[JoinedTable]:
     """Each table with each other that has a row for most of its cells in a column."""
-    some = [one for one in tables[:_MOST_TABLES] if len(one) <= _MOST_ROWS and len(one.columns) <= _MOST_COLUMNS]
-    return [table for one, other in permutations(some, 2) for table in _joined(one, other)]
+    return [table for one, other in permutations(_some(tables), 2) for table in _joined(one, other)]
 
 
-def _joined(one: WholeTable, other: WholeTable) -> Iterator[JoinedTable]:
+def joined_between(
+    tables: Sequence[WholeTable], others: Sequence[WholeTable], titles: tuple[str, str]
+) -> list[JoinedTable]:
+    """Each table of a document with each of another that has a row for most of its cells in a column."""
+    pairs = product(_some(tables), _some(others))
+    return [table for one, other in pairs for table in _joined(one, other, titles)]
+
+
+def _some(tables: Sequence[WholeTable]) -> list[WholeTable]:
+    return [one for one in tables[:_MOST_TABLES] if len(one) <= _MOST_ROWS and len(one.columns) <= _MOST_COLUMNS]
+
+
+def _joined(one: WholeTable, other: WholeTable, titles: tuple[str, str] = ("", "")) -> Iterator[JoinedTable]:
     keys = [place for place, column in enumerate(other.columns) if column.is_key and column.kind == "text"]
     shares = {
         (share, -place, -key)
@@ -56,7 +67,7 @@ def _joined(one: WholeTable, other: WholeTable) -> Iterator[JoinedTable]:
     }
     if shares:
         _, place, key = max(shares)
-        yield _join(one, -place, other, -key)
+        yield _join(one, -place, other, -key, titles)
 
 
 def _share(column: Column, key: Column) -> float:
@@ -66,7 +77,7 @@ def _share(column: Column, key: Column) -> float:
     return found / len(said) if found >= _FEWEST else 0.0
 
 
-def _join(one: WholeTable, place: int, other: WholeTable, key: int) -> JoinedTable:
+def _join(one: WholeTable, place: int, other: WholeTable, key: int, titles: tuple[str, str]) -> JoinedTable:
     by, of = one.columns[place], other.columns[key]
     row_of = np.full(len(of.texts), -1, np.int32)
     row_of[of.codes] = np.arange(len(other))
@@ -77,7 +88,7 @@ def _join(one: WholeTable, place: int, other: WholeTable, key: int) -> JoinedTab
         _taken(replace(column, head=f"{column.head} of {by.head}") if column.head in heads else column, matches)
         for number, column in enumerate(other.columns) if number != key
     ]  # fmt: skip
-    name = f"{_sheet(one, 'a table')} with {_sheet(other, 'another')} by {by.head}"
+    name = f"{titles[0] or _sheet(one, 'a table')} with {titles[1] or _sheet(other, 'another')} by {by.head}"
     return JoinedTable(
         (*one.columns, *more), one.pages, one.starts, one.ends, one.totals, name,
         above=(*one.above, *other.above), own=len(one.columns), by=place, other=other, key=key, matches=matches,

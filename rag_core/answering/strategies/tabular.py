@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from rag_core.answering.encoding import Encode
 from rag_core.answering.question import Question, Search
@@ -37,7 +38,7 @@ from rag_core.tables.scoring import Scene, operation_words, weights
 from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
 
-_MOST_DOCUMENTS = 8
+_MOST_DOCUMENTS, _MOST_JOINED = 8, 4
 # Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of
 # a row that a key chooses.
 _SURE, _SURE_OF_ONE = 0.5, 0.4
@@ -62,12 +63,13 @@ class Found:
     ranked: Ranked
     trust: float
     choices: frozenset[int]
+    other: Document | None = None
 
     @property
     def finding(self) -> TableFinding:
         """The same without the question."""
         plan, table = widened(self.ranked.plan, self.table)
-        return TableFinding(self.document, self.number, table, plan, self.ranked.result)
+        return TableFinding(self.document, self.number, table, plan, self.ranked.result, self.other)
 
     @property
     def unexplained(self) -> int:
@@ -128,7 +130,7 @@ class Tabular(Strategy):
         sure = _SURE_OF_ONE if is_one else _SURE
         best = _best(found, sure)
         if best is None or best.unexplained:
-            joined = [one for document in asked for one in self._joined(wording, document, question.contents, progress)]
+            joined = self._joined(wording, asked, question.contents, progress)
             found += [one for one in joined if best is None or one.unexplained < best.unexplained]
             best = _best(found, sure)
         progress.lap("tables")
@@ -158,12 +160,24 @@ class Tabular(Strategy):
                 ):
                     yield one
 
-    def _joined(self, text: str, document: Document, contents: Contents, progress: Progress) -> Iterator[Found]:
-        """What plans find that need two of a document's tables."""
-        for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document))):
+    def _joined(
+        self, text: str, documents: Sequence[Document], contents: Contents, progress: Progress
+    ) -> Iterator[Found]:
+        """What plans find that need two tables, of a document or of two sheets."""
+        near = {document.id: document for document in (*documents, *contents.documents(_MOST_DOCUMENTS)[0])}
+        sheets = [document for document in near.values() if document.is_sheet][:_MOST_JOINED]
+        tables = [
+            (document, None, number, table) for document in documents
+            for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document)))
+        ] + [
+            (one, other, number, table) for one, other in permutations(sheets, 2)
+            for number, table in enumerate(contents.joined_with(one, other))
+        ]  # fmt: skip
+        for document, other, number, table in tables:
             progress.check()
             scene = self._scene(text, table)
-            yield from _found(document, number, scene, frozenset(scene.choices), table.is_needed_for)
+            for one in _found(document, number, scene, frozenset(scene.choices), table.is_needed_for):
+                yield replace(one, other=other)
 
     def _scene(self, text: str, table: WholeTable) -> Scene:
         return scene_of(regrouped(as_amount(text), table), table, self._encode)

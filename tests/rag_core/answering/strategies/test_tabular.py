@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from itertools import product
 
 import docx
 import openpyxl
@@ -134,6 +135,23 @@ def test_sheets_with_a_shared_key_answer_together(library: Library) -> None:
     assert answer.table is not None
     again = library.table_plans.ask(answer.table.plan, "The same again")
     assert first(again) == "Salary: 43190."
+
+
+def test_files_with_a_shared_key_answer_together(library: Library) -> None:
+    crew = [
+        f"{given} {name},{41000 + 730 * at}"
+        for at, (given, name) in enumerate(product(("Ida", "Per"), ("Lund", "Vik")))
+    ]
+    boats = [f"B-{20 + at},{crew[at % 4].partition(',')[0]},{8 + at}" for at in range(12)]
+    add_text(library, "crew.csv", "\n".join(["Name,Salary", *crew]))
+    fleet = add_text(library, "fleet.csv", "\n".join(["Boat,Skipper,Length", *boats]))
+    answer = library.ask("What is the salary of the skipper of B-23?")
+    assert first(answer) == "Salary: 43190."
+    assert "1 of 12 rows of “fleet”, fleet with crew by Skipper where Boat is “B-23”" in answer.text
+    assert {citation.title for citation in answer.citations} == {"crew", "fleet"}
+    assert answer.table is not None
+    assert answer.table.plan.document_id == fleet.id
+    assert first(library.table_plans.ask(answer.table.plan, "The same again")) == "Salary: 43190."
 
 
 def test_what_is_not_meant_is_left_out(library: Library) -> None:
