@@ -4,7 +4,7 @@
 # make test-faults   every damage, kill and failing disk: about half an hour; its last line counts them
 # make fuzz    5,000 requests made up from the OpenAPI description, and text of every kind as questions, names and
 #              files; none may fail in a way that nobody foresaw
-# make bench   every benchmark, one JSON line for each result
+# make bench   every benchmark, one JSON line for each result; make bench-seeds those that compare with the five seeds
 # make format  lay out the code; make clean removes the environment, never the library
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -15,7 +15,7 @@ export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Hundreds of processes run the same code: it is compiled once, by whoever first imports it.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: run test test-all test-faults fuzz lint bench format setup setup-dev llama clean
+.PHONY: run test test-all test-faults fuzz lint bench bench-seeds format setup setup-dev llama clean
 
 # llama.cpp is compiled beside the application; both tell when local models can be used.
 run: $(VENV)/.product $(VENV)/.model
@@ -44,6 +44,11 @@ test-faults: setup-dev
 fuzz: setup-dev
 	LECTERN_FUZZ_REQUESTS=5000 LECTERN_FUZZ_TEXTS=1000 $(BIN)/python -m pytest \
 		tests/rag_core/api/test_fuzz.py tests/rag_core/api/test_any_text.py tests/rag_core/test_any_text.py
+
+# The five systems that Lectern grew from, as configurations beside its defaults, on three sets of questions.
+bench-seeds: setup-dev
+	$(BIN)/python -m tests.benchmarks.seeds
+	$(BIN)/python -m tests.benchmarks.seeds --plain
 
 bench: setup-dev
 	$(BIN)/python -m tests.benchmarks

@@ -59,9 +59,9 @@ class Library:
     none; lists (`chunks`, `pages`, `messages`) are then empty.
 
     What is done less often stands with its service: `sources` that are followed, the `catalogue` of titles and tags,
-    `collections`, `chunk_edits`, `page_places` of text, `clusters`, `recognition`, the `history` of conversations,
-    `table_plans` over whole tables, `table_views` of their rows and how they are read, `language_models`,
-    `preferences`, `maintenance`, `evaluation`, `insights`, `access` of other programs, and `jobs` that take long.
+    `collections`, `chunk_edits`, `dump_files` of vectors, `page_places` of text, `clusters`, `recognition`, the
+    `history` of conversations, `table_plans` over whole tables, `table_views` of their rows and how they are read,
+    `language_models`, `preferences`, `maintenance`, `evaluation`, `insights`, `access` of other programs, `jobs`.
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
@@ -80,6 +80,7 @@ class Library:
         from rag_core.services.catalogue import Catalogue
         from rag_core.services.clustering import Clustering
         from rag_core.services.collections import Collections
+        from rag_core.services.dump_files import DumpFiles
         from rag_core.services.editing import ChunkEdits
         from rag_core.services.embedding_in_use import EmbeddingInUse
         from rag_core.services.following import FollowedSources
@@ -101,6 +102,7 @@ class Library:
         self.catalogue = Catalogue(storage, self._forget)
         self.collections = Collections(storage, lambda: self.settings)
         self.chunk_edits = ChunkEdits(storage, self.ingest.committing, self.embedding.get, self._forget)
+        self.dump_files = DumpFiles(storage, self.ingest.committing)
         kept_up = partial(partial, keep_up, self)
         self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))
         self.history = History(storage)

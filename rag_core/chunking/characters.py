@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rag_core.chunking.base import PageText, Span, Strategy
-from rag_core.chunking.recursive import split
+from rag_core.chunking.recursive import SEPARATORS, split
 
 
 class Characters(Strategy):
@@ -18,5 +18,6 @@ class Characters(Strategy):
     def _spans(self, page: PageText) -> Iterator[Span]:
         if page.parts:
             begin, end = page.parts[0].start, page.parts[-1].end
-            for start, stop in split(page.text[begin:end], self._settings.size, self._settings.overlap):
+            sizes, separators = (self._settings.size, self._settings.overlap), SEPARATORS[self._settings.separators]
+            for start, stop in split(page.text[begin:end], *sizes, separators):
                 yield begin + start, begin + stop

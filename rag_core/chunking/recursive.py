@@ -1,21 +1,21 @@
 """Recursive splitting that keeps exact places: every piece is a span of the text it came from.
 
-The cuts are those of LangChain's RecursiveCharacterTextSplitter with its default separators; a test holds that.
+The cuts are those of LangChain's RecursiveCharacterTextSplitter with the same separators; a test holds that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-# Paragraphs, lines, words, characters.
-SEPARATORS = ("\n\n", "\n", " ", "")
+SEPARATORS = {"words": ("\n\n", "\n", " ", ""), "sentences": ("\n\n", "\n", ". ", " ", "")}
+"""Paragraphs, lines, words, characters: LangChain's own; and with the ends of sentences, VBRAG's."""
 
 Span = tuple[int, int]
 
 
-def split(text: str, size: int, overlap: int) -> list[Span]:
+def split(text: str, size: int, overlap: int, separators: Sequence[str] = SEPARATORS["words"]) -> list[Span]:
     """Return spans of at most `size` characters without blanks at their ends, neighbours sharing up to `overlap`."""
-    return [span for span in _split(text, 0, len(text), size, overlap, SEPARATORS) if span[0] < span[1]]
+    return [span for span in _split(text, 0, len(text), size, overlap, separators) if span[0] < span[1]]
 
 
 def _split(text: str, start: int, end: int, size: int, overlap: int, separators: Sequence[str]) -> Iterator[Span]:

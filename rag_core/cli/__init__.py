@@ -26,7 +26,7 @@ _COMMANDS = {
     "ask": "ask", "chat": "chat", "export": "export", "documents": "documents", "tag": "documents",
     "collection": "collections", "rename": "documents", "remove": "documents", "verify": "state", "repair": "state",
     "models": "models", "keys": "keys", "mcp": "mcp", "status": "state", "reembed": "state", "evaluate": "evaluate",
-    "backup": "archive", "restore": "archive", "completion": "completion",
+    "backup": "archive", "restore": "archive", "dumps": "dumps", "completion": "completion",
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ LABELS = {
     "chunking.overlap_tokens": "Chunk overlap (tokens)",
     "chunking.size": "Chunk size (characters)",
     "chunking.overlap": "Chunk overlap (characters)",
+    "chunking.separators": "Cut at (characters)",
     "generation.model": "Model",
     "generation.temperature": "Temperature",
     "generation.max_tokens": "Longest answer",

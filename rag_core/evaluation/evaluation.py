@@ -30,6 +30,7 @@ from rag_core.evaluation import configurations as configuring
 from rag_core.evaluation.host import Host
 from rag_core.evaluation.measuring.metrics import METRICS
 from rag_core.evaluation.run_work import RESUMED, RunWork, library_now
+from rag_core.evaluation.seeds import SEEDS
 
 if TYPE_CHECKING:
     from rag_core.evaluation.gold.locating import Locator
@@ -161,6 +162,10 @@ class Evaluation:
         return [question_of(message) for message in self._storage.conversations.rated()]
 
     # Runs
+
+    def seeds(self) -> tuple[Configuration, ...]:
+        """The five systems that Lectern grew from, as configurations to try."""
+        return SEEDS
 
     def fields(self) -> tuple[Field, ...]:
         """The settings that a configuration may change, with the library's own values."""

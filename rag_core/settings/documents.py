@@ -75,6 +75,10 @@ class ChunkingSettings(Group):
     size: int = Field(default=1000, ge=50, le=20_000, description="longest chunk of the characters strategy")
     overlap: int = Field(default=200, ge=0, description="characters shared by neighbours")
 
+    separators: Literal["words", "sentences"] = Field(
+        default="words", description="whether characters, before it cuts between words, cuts at the ends of sentences"
+    )
+
     @classmethod
     def implied(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """The strategy that sizes speak of, so that settings from before there were strategies mean what they did."""
@@ -107,6 +111,8 @@ class ChunkingSettings(Group):
     def key(self) -> str:
         """What of the settings shapes chunks, as a text: settings of one key cut alike."""
         names = _SIZES.get(self.strategy, ("tokens", "overlap_tokens"))
+        if self.strategy == "characters" and self.separators != "words":
+            names = (*names, "separators")
         return json.dumps({name: getattr(self, name) for name in ("strategy", *names)})
 
 

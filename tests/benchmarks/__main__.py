@@ -19,7 +19,7 @@ _ALONE = [
 _WITH_SHARED = [
     ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["prose"], ["people"],
     ["statements"], ["tables", "--rows", "100000"], ["reading"], ["layout"], ["grounding"], ["ocr"], ["retrieval"],
-    ["scan", "--rows", "10000", "100000"],
+    ["seeds"], ["seeds", "--plain"], ["scan", "--rows", "10000", "100000"],
 ]  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from rag_core.domain import (
     Run,
 )
 from rag_core.errors import ConfigurationError, LecternError
+from rag_core.evaluation.seeds import SEEDS
 from tests.made_runs import BEGUN, a_result, a_run, summary
 
 HIT_RATE = Metric("hit_rate", "Hit rate", "How often a right passage is found.", "retrieval")
@@ -112,6 +113,9 @@ class FakeEvaluation:
 
     def asked(self) -> list[Question]:
         return list(self.past)
+
+    def seeds(self) -> tuple[Configuration, ...]:
+        return SEEDS
 
     def fields(self) -> tuple[Field, ...]:
         return self.own

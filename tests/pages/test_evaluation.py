@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.parts import resources, samples
+from pages.parts import formatting, resources, samples
 from pages.parts.evaluation import (
     applying,
     configurations,
@@ -15,6 +15,9 @@ from pages.parts.evaluation import (
 )
 from rag_core.domain import Configuration, RowProblem
 from rag_core.errors import LecternError, ModelUnavailable
+from rag_core.evaluation.configurations import fields as real_fields
+from rag_core.evaluation.seeds import SEEDS
+from rag_core.settings import Settings
 from tests.made_runs import MORE, a_question, a_result, a_run
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.evaluation_page import again, draw, filled, press, said
@@ -85,6 +88,20 @@ def test_what_is_ticked_is_tried_and_kept(library: FakeLibrary) -> None:
     ]  # fmt: skip
     press(test, "evaluation_run")
     assert library.evaluation.calls[0][1][0] == ["Relevance alone (lambda = 1)"]
+
+
+def test_the_seeds_are_set_beside_the_library_by_one_click(library: FakeLibrary) -> None:
+    library.evaluation.own = real_fields(Settings(_env_file=None), ())
+    filled(library)
+    test = draw()
+    press(test, "evaluation_seeds")
+    again(test)
+    assert [box.label for box in test.checkbox if box.value] == [
+        "The library as it is", *(formatting.plain(seed.name) for seed in SEEDS),
+    ]  # fmt: skip
+    told = said(test).replace("\u2060", "")
+    assert "Chunk size (tokens): 220" in told
+    assert "Chunk size (characters): 1000, as" in told
 
 
 def test_what_is_measured_stays_in_the_address(library: FakeLibrary) -> None:

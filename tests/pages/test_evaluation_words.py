@@ -26,6 +26,7 @@ from pages.parts.evaluation import (
     running,
 )
 from rag_core.domain import Estimate, Gold, Job, Progress, RowProblem
+from rag_core.evaluation.seeds import SEEDS
 from tests.made_runs import BEGUN, MORE, a_question, a_result, a_run
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.fake_evaluation import ANSWER_MS, FIELDS, HIT_RATE, a_difference
@@ -75,6 +76,15 @@ def test_configurations_in_words_and_presets() -> None:
     ]  # fmt: skip
     many = {"retrieval.k": replace(BY_KEY["retrieval.k"], value=80)}
     assert configurations.presets(many)[0].configuration.changes == {"retrieval.k": 100}
+
+
+def test_the_seeds_are_ticked_beside_the_library_as_it_is() -> None:
+    choices = [configurations.Choice(configurations.AS_IT_IS, chosen=False), *configurations.presets(BY_KEY)]
+    found = configurations.with_seeds(configurations.with_seeds(choices, SEEDS), SEEDS)
+    assert [one.configuration.name for one in found if one.chosen] == [
+        configurations.AS_IT_IS.name, *(seed.name for seed in SEEDS),
+    ]  # fmt: skip
+    assert len(found) == len(choices) + len(SEEDS)
 
 
 def test_kept_configurations_lose_settings_that_are_gone(library: FakeLibrary) -> None:

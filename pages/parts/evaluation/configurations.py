@@ -38,10 +38,16 @@ def section(library: Library) -> list[Configuration]:
     with st.container(key="evaluation_configurations", gap="xsmall"):
         for number, choice in enumerate(choices):
             _row(number, choice, fields)
-        if len(choices) <= MOST:
+        with st.container(horizontal=True):
+            if len(choices) <= MOST:
+                st.button(
+                    "Add a configuration", icon=":material/add:", type="tertiary", key="evaluation_add_configuration",
+                    on_click=_edit, args=(None,),
+                )  # fmt: skip
             st.button(
-                "Add a configuration", icon=":material/add:", type="tertiary", key="evaluation_add_configuration",
-                on_click=_edit, args=(None,),
+                "Compare with the seeds", icon=":material/compare_arrows:", type="tertiary", key="evaluation_seeds",
+                on_click=_compare_with_seeds,
+                help="Ticks the library as it is, and the five systems that Lectern grew from, as they cut and search.",
             )  # fmt: skip
     edited = st.session_state.pop(EDITED, None)
     if edited is not None:
@@ -76,6 +82,12 @@ def save(library: Library, choices: Sequence[Choice]) -> None:
         for item in choices
     ]
     library.preferences.set(PREFERENCE, json.dumps(rows))
+
+
+def with_seeds(choices: Sequence[Choice], seeds: Sequence[Configuration]) -> list[Choice]:
+    """The list with the seeds ticked beside the library as it is, and nothing else."""
+    others = [replace(one, chosen=not one.configuration.changes) for one in choices if one.configuration not in seeds]
+    return [*others, *map(Choice, seeds)]
 
 
 def presets(fields: Mapping[str, Field]) -> list[Choice]:
@@ -124,13 +136,22 @@ def _label(name: str) -> str:
 
 
 def _as_it_is(fields: Mapping[str, Field]) -> str:
-    wanted = ("retrieval.k", "answering.mmr_lambda", "chunking.size", "generation.model")
-    return "; ".join(f"{fields[key].label}: {shown(fields[key].value)}" for key in wanted if key in fields)
+    """What matters most of the library's own settings: of sizes those in the unit of its chunking."""
+    strategy = fields.get("chunking.strategy")
+    sizes = ("size", "overlap") if strategy and strategy.value == "characters" else ("tokens", "overlap_tokens")
+    wanted = ("retrieval.k", "answering.mmr_lambda", "chunking.strategy", *(f"chunking.{size}" for size in sizes))
+    keys = [key for key in (*wanted, "generation.model") if key in fields]
+    return "; ".join(f"{fields[key].label}: {shown(fields[key].value)}" for key in keys)
 
 
 def _choices() -> list[Choice]:
     library = resources.library()
     return load(library, {field.key: field for field in library.evaluation.fields()})
+
+
+def _compare_with_seeds() -> None:
+    library = resources.library()
+    save(library, with_seeds(_choices(), library.evaluation.seeds()))
 
 
 def _toggle(number: int, key: str) -> None:

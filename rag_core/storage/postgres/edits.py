@@ -152,6 +152,24 @@ class EditStore:
 
         return self._change(document_id, work)
 
+    def put_vectors(self, document_id: str, vectors: NDArray[np.float32], md5: Sequence[str]) -> bool:
+        """Give a document's chunks, whose texts have these sums, other vectors, float32 (n, d). Returns whether so."""
+
+        def work(connection: Connection[TupleRow]) -> bool:
+            held = connection.execute(
+                "SELECT md5 FROM chunks WHERE document_id = %s ORDER BY index", (document_id,)
+            ).fetchall()
+            if [row[0] for row in held] != [*md5]:
+                return False
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "UPDATE chunks SET vector = %s WHERE document_id = %s AND index = %s",
+                    [(vector, document_id, index) for index, vector in enumerate(vectors)],
+                )
+            return True
+
+        return self._change(document_id, work)
+
     def discard(self, document_id: str, place: ChunkSpan) -> bool:
         """Forget an edit that fits no chunk. Returns whether there was such a one."""
         deleted = self._database.rows(

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from rag_core.chunking.recursive import split
+from rag_core.chunking.recursive import SEPARATORS, split
 
 SAMPLES = Path(__file__).resolve().parents[3] / "data" / "samples"
 SIZES = [(1000, 200), (1000, 0), (300, 100), (60, 59), (50, 0)]
 
 
-def reference(text: str, size: int, overlap: int) -> list[str]:
-    return RecursiveCharacterTextSplitter(chunk_size=size, chunk_overlap=overlap).split_text(text)
+def reference(text: str, size: int, overlap: int, cuts: str = "words") -> list[str]:
+    separators = [*SEPARATORS[cuts]]
+    return RecursiveCharacterTextSplitter(separators, chunk_size=size, chunk_overlap=overlap).split_text(text)
 
 
 def made_up(seed: int) -> str:
@@ -26,11 +27,13 @@ def made_up(seed: int) -> str:
     return "".join(chance.choice(parts) for _ in range(600))
 
 
+@pytest.mark.parametrize("cuts", ["words", "sentences"])
 @pytest.mark.parametrize(("size", "overlap"), SIZES)
 @pytest.mark.parametrize("name", ["water-works-guide.md", "storm-report-2019.txt"])
-def test_samples_are_cut_as_langchain_cuts_them(name: str, size: int, overlap: int) -> None:
+def test_samples_are_cut_as_langchain_cuts_them(name: str, size: int, overlap: int, cuts: str) -> None:
     text = (SAMPLES / name).read_text(encoding="utf-8")
-    assert [text[start:end] for start, end in split(text, size, overlap)] == reference(text, size, overlap)
+    found = split(text, size, overlap, SEPARATORS[cuts])
+    assert [text[start:end] for start, end in found] == reference(text, size, overlap, cuts)
 
 
 @pytest.mark.parametrize(("size", "overlap"), SIZES)

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from langchain_core.vectorstores.utils import maximal_marginal_relevance as langchain_mmr
 
 from accelerator.dump import write_dump
+from accelerator.mmr import maximal_marginal_relevance
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.answering.langchain import LecternRetriever
 from rag_core.retrieval import LibraryIndexes, Pipeline
@@ -100,6 +102,19 @@ def test_a_search_is_ranked_and_mmr_is_a_choice(library: Library) -> None:
     assert {hit.chunk_id for hit in thinned} != {hit.chunk_id for hit in ranked}
     everything = {hit.chunk_id: hit.score for hit in library.search("storm damage", k=100, mode="dense")}
     assert all(everything[hit.chunk_id] == hit.score for hit in thinned)
+
+
+def test_mmr_by_meaning_goes_by_the_scanner_s_cosines(library: Library) -> None:
+    question = "How are storms measured?"
+    found = library.retrieve(question, mode="dense", index="dumps", k=4, mmr=True, fetch_k=12, mmr_lambda=0.5)
+    index = library.storage.dense["dumps"]
+    assert found.trace.engine == index.name
+    vector = library.embed([question])[0]
+    (near,) = index.nearest(vector[np.newaxis], 12, None, "auto")
+    order = maximal_marginal_relevance(vector, near.vectors, 4, 0.5, relevance=near.scores)
+    assert [(hit.document.id, hit.index) for hit in found.hits] == [near.refs[place] for place in order]
+    assert [hit.score for hit in found.hits] == [float(near.scores[place]) for place in order]
+    assert order == langchain_mmr(vector.astype(np.float64), [*near.vectors.astype(np.float64)], 0.5, 4)
 
 
 def test_hits_know_their_scores_and_the_question_s_words(library: Library) -> None:
