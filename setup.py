@@ -16,6 +16,8 @@ setup(
         "llama": COMPILED,
         "umap": ["umap-learn>=0.5.9"],
         "window": ["pywebview>=5"],
+        # pillow-heif is BSD; its libheif and libde265 are LGPL, its x265, which only writes, GPL.
+        "heic": ["pillow-heif>=1"],
         # faster-whisper and its weights are MIT; PyAV, which decodes, brings an FFmpeg with parts under the GPL.
         "sound": [
             "faster-whisper>=1.2",

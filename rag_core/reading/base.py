@@ -48,6 +48,8 @@ TIFF = "image/tiff"
 WEBP = "image/webp"
 BMP = "image/bmp"
 GIF = "image/gif"
+AVIF = "image/avif"
+HEIC = "image/heic"
 MP3 = "audio/mpeg"
 M4A = "audio/mp4"
 WAV = "audio/wav"
@@ -56,7 +58,7 @@ FLAC = "audio/flac"
 MP4 = "video/mp4"
 WEBM = "video/webm"
 SHEETS = (XLSX, XLSB, XLS, ODS)
-IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF)
+IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF, AVIF, HEIC)
 SOUNDS = (MP3, M4A, WAV, OGG, FLAC, MP4, WEBM)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.reading.base import (
+    AVIF,
     BMP,
     CODE,
     CSV,
@@ -16,6 +18,7 @@ from rag_core.reading.base import (
     EPUB,
     FLAC,
     GIF,
+    HEIC,
     HTML,
     JPEG,
     JSON,
@@ -80,15 +83,16 @@ _ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm
 _COMPOUND_SUFFIXES = {".doc": DOC, ".dot": DOC, ".xls": XLS, ".xlt": XLS, ".ppt": PPT, ".pps": PPT, ".msg": MSG}
 # Texts that are read as they stand.
 _PLAIN_SUFFIXES = (".txt", ".text", ".rst", ".org", ".adoc", ".log", ".bib")
-_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif")
+_IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".avif")
 _SOUND_SUFFIXES = (
     ".mp3", ".m4a", ".m4b", ".wav", ".ogg", ".oga", ".opus", ".flac", ".mp4", ".m4v", ".mov", ".webm", ".mkv",
 )  # fmt: skip
 SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_PLAIN_SUFFIXES, *_IMAGE_SUFFIXES})
 SUFFIXES |= {*_ZIP_SUFFIXES, *_COMPOUND_SUFFIXES}
 SUFFIXES |= {*_SOUND_SUFFIXES} if is_installed() else set()
+SUFFIXES |= {".heic", ".heif"} if find_spec("pillow_heif") else set()
 """Of files that are taken from a folder; a file named by itself is judged by its content.
-Recordings are taken where they can be transcribed."""
+Recordings and HEIC pictures are taken where what they need is installed."""
 
 _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
@@ -115,7 +119,7 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"SQLite format 3", "an SQLite database"),
     (b"GGUF", "a language model (GGUF)"),
 )
-_MEDIA, _PICTURES = b"ftyp", (b"hei", b"hev", b"mif", b"msf", b"avi")
+_HEIC = re.compile(rb".{4}ftyp(?:hei|hev|mif|msf)", re.DOTALL)
 # A frame of MPEG's third layer begins with eleven set bits; what else begins so has a name that says otherwise.
 _SOUNDS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"ID3[\x02-\x04]"), MP3),
@@ -123,7 +127,7 @@ _SOUNDS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"OggS\x00"), OGG),
     (re.compile(rb"fLaC\x00"), FLAC),
     (re.compile(rb".{4}ftypM4[AB]", re.DOTALL), M4A),
-    (re.compile(rb".{4}ftyp(?!hei|hev|mif|msf|avi)", re.DOTALL), MP4),
+    (re.compile(rb".{4}ftyp", re.DOTALL), MP4),
     (re.compile(rb"\x1a\x45\xdf\xa3"), WEBM),
 )
 _FRAME = re.compile(rb"\xff[\xe2-\xe7\xf2-\xf7\xfa\xfb]")
@@ -134,6 +138,7 @@ _IMAGES: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"GIF8[79]a"), GIF),
     (re.compile(rb"II[*+]\x00|MM\x00[*+]"), TIFF),
     (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), WEBP),
+    (re.compile(rb".{4}ftypavi", re.DOTALL), AVIF),
     (re.compile(rb"BM.{4}\x00{4}.{4}[\x0c\x28\x34\x38\x40\x6c\x7c]\x00{3}", re.DOTALL), BMP),
 )
 _ZIP_KINDS = (
@@ -210,6 +215,8 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
         return RTF
     if suffix != ".pdf" and (image := next((kind for mark, kind in _IMAGES if mark.match(head)), None)):
         return image
+    if _HEIC.match(head):
+        return HEIC if find_spec("pillow_heif") else None
     if sound := next((kind for mark, kind in _SOUNDS if mark.match(head)), None):
         return sound
     if suffix == ".mp3" and _FRAME.match(head):
@@ -258,8 +265,8 @@ def guess_utf16(sample: bytes) -> str | None:
 def _other_kind(sample: bytes) -> str | None:
     if _HTML.match(sample.removeprefix(codecs.BOM_UTF8)):
         return "a web page (HTML)"
-    if sample[4:8] == _MEDIA:
-        return "a HEIC or AVIF picture" if sample[8:11] in _PICTURES else "a film"
+    if _HEIC.match(sample):
+        return "a HEIC picture"
     for signature, kind in _SIGNATURES:
         if sample.startswith(signature):
             return kind
@@ -279,7 +286,7 @@ def _help(kind: str) -> str:
     if "HTML" in kind or "Office" in kind:
         return "Open it in its own program, save it as .docx, .xlsx, .pptx or PDF, and add that file."
     if "HEIC" in kind:
-        return "Save it as a JPEG or PNG picture and add that file."
+        return "Save it as a JPEG picture and add that, or install what reads it: `pip install 'lectern[heic]'`."
     if "archive" in kind:
         return "Unpack it and add its folder, or pack it as .zip and add that, under a name that ends so."
     return UnsupportedDocument.default_help

@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,23 @@ if TYPE_CHECKING:
 # A sheet of A2 at 600 dots an inch. Decoded it takes three bytes a pixel.
 MAX_PIXELS = 140_000_000
 MAX_SHOWN_PIXELS = 16_000_000
-_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+_FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "AVIF")
 # Resolutions that are believed, dots an inch; what a screen's picture says of itself means nothing.
 _LEAST_DPI, _MOST_DPI, _USUAL_DPI = 90, 1200, 150
 _POINTS_PER_INCH = 72
 # EXIF 2.3, tag 274: how a picture is to be turned or flipped to stand as the camera was held.
 _ORIENTATION = 274
-_FAULTS = (OSError, SyntaxError, ValueError, TypeError, LookupError, OverflowError, struct.error, zlib.error)
+_FAULTS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    RuntimeError,
+    TypeError,
+    LookupError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+)
 
 
 class ImageDocument(OpenDocument):
@@ -92,7 +103,7 @@ def _opened(path: Path, number: int = 1) -> Iterator[ImageFile]:
 
     Image.MAX_IMAGE_PIXELS = None  # our own limit says what to do about it
     try:
-        with Image.open(path, formats=_FORMATS) as image:
+        with Image.open(path, formats=_formats(path)) as image:
             image.seek(number - 1)
             if image.width * image.height > MAX_PIXELS:
                 raise LimitExceeded(
@@ -102,6 +113,17 @@ def _opened(path: Path, number: int = 1) -> Iterator[ImageFile]:
             yield image
     except _FAULTS as error:
         raise UnreadableDocument("The picture is damaged: it cannot be decoded.") from error
+
+
+def _formats(path: Path) -> tuple[str, ...]:
+    """What Pillow may try; what it learns from pillow-heif, where that is installed, for such pictures alone."""
+    with path.open("rb") as file:
+        if file.read(8)[4:] != b"ftyp" or not find_spec("pillow_heif"):
+            return _FORMATS
+    import pillow_heif
+
+    pillow_heif.register_heif_opener(thumbnails=False)
+    return (*_FORMATS, "HEIF")
 
 
 def _points(frame: ImageFile) -> tuple[float, float]:

@@ -6,17 +6,18 @@ import io
 import struct
 import zlib
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
+from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import Reader
 from rag_core.reading.png import _part
 from tests.rag_core.scans import image_bytes, sheet
 
-KINDS = ["PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF"]
+KINDS = ["PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "AVIF"]
 SMALL = (300, 200)
 
 
@@ -37,6 +38,29 @@ def test_every_kind_is_a_page_that_waits_for_recognition(reader: Reader, kept, k
     assert (len(parsed.pages), parsed.to_recognise, parsed.title) == (1, (1,), "scan")
     picture = reader.page_image(path, parsed.media_type, 1, width_px=150)
     assert (picture.width_px, picture.height_px) == (150, 100)
+
+
+@pytest.mark.skipif(not find_spec("pillow_heif"), reason="the extra 'heic' is not installed")
+def test_a_telephones_picture_is_a_page(reader: Reader, kept) -> None:
+    import pillow_heif
+
+    pillow_heif.register_heif_opener()
+    whole = image_bytes(sheet(["Words"], paper=SMALL), kind="HEIF")
+    path = kept(whole)
+    parsed = reader.read(path, "IMG_0001.HEIC", recognised={})
+    assert (parsed.media_type, parsed.to_recognise) == ("image/heic", (1,))
+    picture = reader.page_image(path, parsed.media_type, 1, width_px=150)
+    assert (picture.width_px, picture.height_px) == (150, 100)
+    for cut in range(20, len(whole), 97):
+        with pytest.raises(LecternError):
+            reader.page_image(kept(whole[:cut]), parsed.media_type, 1, width_px=150)
+
+
+@pytest.mark.skipif(find_spec("pillow_heif") is not None, reason="the extra 'heic' is installed")
+def test_without_the_extra_it_is_said_what_to_do(reader: Reader, kept) -> None:
+    with pytest.raises(UnsupportedDocument, match="HEIC") as caught:
+        reader.read(kept(b"\x00\x00\x00\x1cftypheic" + bytes(50)), "a.heic")
+    assert "lectern[heic]" in caught.value.help
 
 
 def test_the_frames_of_a_tiff_are_pages_and_of_an_animation_the_first_is_read(reader: Reader, kept) -> None:
