@@ -314,11 +314,13 @@ class Library:
 
     def ask(
         self, question: str, *, conversation: str | None = None, model: str | None = None, scope: Scope | None = None,
-        agent: bool | None = None, mode: str | None = None,
+        agent: bool | None = None, mode: str | None = None, k: int | None = None,
     ) -> Answer:  # fmt: skip
         """Answer a question; the same as the end of `stream`."""
         answer = None
-        for event in self.stream(question, conversation=conversation, model=model, scope=scope, agent=agent, mode=mode):
+        for event in self.stream(
+            question, conversation=conversation, model=model, scope=scope, agent=agent, mode=mode, k=k
+        ):
             answer = event.answer or answer
         if answer is None:
             raise ModelUnavailable("The model gave no answer.")
@@ -327,7 +329,7 @@ class Library:
     def stream(
         self, question: str, *, conversation: str | None = None, model: str | None = None,
         cancellation: Cancellation | None = None, scope: Scope | None = None, replaces: str | None = None,
-        agent: bool | None = None, begun_by: str = "", mode: str | None = None,
+        agent: bool | None = None, begun_by: str = "", mode: str | None = None, k: int | None = None,
     ) -> Iterator[StreamEvent]:  # fmt: skip
         """Answer a question as a stream of events, of which the last holds the whole answer.
 
@@ -335,19 +337,21 @@ class Library:
         one under that id. `scope` is what is searched from now on in this conversation, None what it was narrowed to
         before; `@name` in the question stands for documents and tags and takes the place of both. A question that
         `replaces` a message of it, by its id, follows what was said before that; that and those after it are set aside.
-        An `agent` plans several searches, reads and searches again; `mode` is how they go, as in `search`; None is as
-        the settings say. `begun_by` is noted of a conversation that begins. Whoever stops iterating keeps what was
-        answered so far. Raises InvalidQuestion, ModelUnavailable, StoreUnavailable.
+        An `agent` plans several searches, reads and searches again; `mode` is how they go, as in `search`; `k` passages
+        are answered from; None is as the settings say. `begun_by` is noted of a conversation that begins. What was
+        answered before, of the same, is given again (`Trace.cached_at`), without hits, save where a message is
+        replaced. Whoever stops iterating keeps what was answered so far. Raises InvalidQuestion, ModelUnavailable,
+        StoreUnavailable.
         """
         return self.asking.stream(
             question, conversation=conversation, model=model, cancellation=cancellation, scope=scope,
-            replaces=replaces, agent=agent, begun_by=begun_by, mode=mode,
+            replaces=replaces, agent=agent, begun_by=begun_by, mode=mode, k=k,
         )  # fmt: skip
 
     def reply(
         self, question: str, *, history: Sequence[tuple[str, str]] = (), conversation: str | None = None,
         model: str | None = None, cancellation: Cancellation | None = None, scope: Scope | None = None,
-        agent: bool | None = None, mode: str | None = None,
+        agent: bool | None = None, mode: str | None = None, k: int | None = None,
     ) -> Iterator[StreamEvent]:  # fmt: skip
         """The same as `stream` for a caller who keeps the conversation: `history` are questions with their answers.
 
@@ -355,7 +359,7 @@ class Library:
         one, no name after `@` widens the scope."""
         return self.asking.reply(
             question, history, conversation=conversation, model=model, cancellation=cancellation, scope=scope,
-            agent=agent, mode=mode,
+            agent=agent, mode=mode, k=k,
         )  # fmt: skip
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -38,7 +38,7 @@ from rag_core.api.resources import (
     table_plans,
     whole_tables,
 )
-from rag_core.api.schema import PROBLEMS
+from rag_core.api.schema import ASSISTANT_ERRORS, PROBLEMS
 from rag_core.errors import LecternError
 
 ROOT = "/api/v1"
@@ -67,7 +67,7 @@ def make_app(doors: Doors) -> FastAPI:
     for router in _RESOURCES:
         rest.include_router(router)
     app.include_router(rest)
-    app.include_router(papers.router, responses=PROBLEMS)
+    app.include_router(papers.router, responses=ASSISTANT_ERRORS)
     app.include_router(openai.router)
     app.include_router(metrics.make_router(doors))
     app.router.routes.append(McpDoor(doors).route)

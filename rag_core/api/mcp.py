@@ -79,7 +79,7 @@ class Tools:
         return {
             "answer": answer.text, "found": not answer.abstained, "outcome": answer.outcome,
             "confidence": round(answer.confidence, 3), "citations": to_json(answer.citations),
-            "table": to_json(answer.table),
+            "table": to_json(answer.table), "notes": [*answer.trace.notes],
         }  # fmt: skip
 
     def list_documents(

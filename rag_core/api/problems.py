@@ -1,10 +1,12 @@
-"""What went wrong, told as RFC 9457 says, with the same help as everywhere; OpenAI's clients get their own form."""
+"""What went wrong, told as RFC 9457 says, with the same help as everywhere; OpenAI's clients get their own form, and
+those of the research assistant theirs."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -40,6 +42,8 @@ _STATUS: tuple[tuple[type[LecternError], int], ...] = (
     (Cancelled, 409),
 )
 _RETRY_AFTER_S = 1
+# What the research assistant answers with 400: what is sent is of no use, in whatever way.
+_BAD_REQUEST = (413, 415, 422)
 
 
 class Refused(HTTPException):
@@ -80,6 +84,10 @@ def problem(path: str, error: Exception, status: int = 500, **more: Any) -> Resp
     if path == "/v1" or path.startswith("/v1/"):
         told: dict[str, Any] = {"message": f"{message} {help_text}".strip(), "type": kind, "param": None, "code": kind}
         return JSONResponse({"error": told}, status, headers)
+    if path.startswith("/api/") and not path.startswith("/api/v1/"):
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        told = {"status": "error", "detail": message, "help": help_text, "timestamp": now, **more}
+        return JSONResponse(told, 400 if status in _BAD_REQUEST else status, headers)
     told = {
         "type": f"urn:lectern:problem:{kind}", "title": HTTPStatus(status).phrase, "status": status,
         "detail": message, "help": help_text, "retryable": getattr(error, "retryable", status in (429, 503)), **more,

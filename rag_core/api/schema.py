@@ -27,9 +27,20 @@ class Problem(BaseModel):
     retryable: bool
 
 
+class AssistantError(BaseModel):
+    """An error as the research assistant tells it: `status` is "error", `timestamp` of ISO 8601."""
+
+    status: str
+    detail: str
+    help: str
+    timestamp: str
+
+
 _PROBLEM = {"description": "It was not done", "content": {"application/problem+json": {
     "schema": Problem.model_json_schema()}}}  # fmt: skip
 PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
+_ERROR = {"description": "It was not done", "model": AssistantError}
+ASSISTANT_ERRORS: dict[int | str, dict[str, Any]] = {"4XX": _ERROR, "5XX": _ERROR}
 
 
 @cache

@@ -23,6 +23,7 @@ from rag_core.domain.answers import (
 from rag_core.domain.clusters import ChunkCluster, ClusterTree, DocumentCluster
 from rag_core.domain.documents import (
     CARD_VERSION,
+    KNOWN,
     WHISPER,
     AddEvent,
     Box,

@@ -308,6 +308,10 @@ class Upload:
     data: bytes = field(repr=False)
 
 
+KNOWN = "already in the library"
+"""The note of what was added before."""
+
+
 @dataclass(frozen=True, slots=True)
 class AddEvent:
     """One step of adding a source.

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from rag_core.domain import Document
+from rag_core.domain import KNOWN, Document
 from rag_core.errors import Cancelled, LecternError, LimitExceeded, StoreUnavailable
 from rag_core.ingest.context import RunContext
 from rag_core.ingest.folder_ends import Folder
@@ -109,7 +109,7 @@ def _tell_unchanged(run: RunContext, unchanged: list[Unchanged]) -> None:
     documents |= run.storage.documents.some([key for key in ids if key not in documents])
     run.storage.sources.looked((one.document_id, one.visit) for one in unchanged)
     for one in unchanged:
-        run.tell_end(one.name, documents.get(one.document_id), note="already in the library")
+        run.tell_end(one.name, documents.get(one.document_id), note=KNOWN)
 
 
 def _gather(run: RunContext, item: Item, arrivals: Arrivals, repeated: Repeated, reading: bool) -> None:
@@ -179,7 +179,7 @@ def _accept_together(run: RunContext, arrivals: Arrivals) -> list[Work]:
             works.append(Work(item.key, document))
         else:
             run.release(key)
-            run.tell_end(item.key, document, note="already in the library")
+            run.tell_end(item.key, document, note=KNOWN)
     return works
 
 

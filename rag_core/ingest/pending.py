@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rag_core.domain import Document
+from rag_core.domain import KNOWN, Document
 from rag_core.errors import StoreUnavailable
 from rag_core.ingest.context import RunContext
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
@@ -55,7 +55,7 @@ def _as_they_are(run: RunContext, ids: Sequence[str]) -> list[Work]:
             continue
         run.release(key)
         if document is not None and document.state in ("stored", "ready"):
-            run.tell_end(run.name_of(document), document, note="already in the library")
+            run.tell_end(run.name_of(document), document, note=KNOWN)
     return _with_file(run, works)
 
 

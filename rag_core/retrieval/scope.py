@@ -12,13 +12,20 @@ from rag_core.storage.postgres.database import Database, storable
 from rag_core.storage.postgres.rows import YEAR
 
 Condition = tuple[str, dict[str, object]]
+# Any change of a row gives it another xmin, the number of the transaction that wrote it.
+_STATE = """
+    WITH within AS MATERIALIZED (SELECT id, xmin FROM documents d WHERE {where})
+    SELECT concat_ws(' ',
+        (SELECT md5(string_agg(id || xmin, ',' ORDER BY id)) FROM within),
+        (SELECT string_agg(document_id || number || t.xmin, ',' ORDER BY document_id, number)
+            FROM table_readings t JOIN within ON id = document_id),
+        (SELECT string_agg(index_name || document_id, ',' ORDER BY index_name, document_id)
+            FROM index_waiting JOIN within ON id = document_id))"""
 
 
 def documents_within(database: Database, scope: Scope) -> dict[str, int]:
     """The ready documents that a scope leaves, with how many chunks each has. Raises StoreUnavailable."""
-    conditions = [("state = 'ready'", {}), *_conditions(scope)]
-    where = " AND ".join(text for text, _ in conditions)
-    values = {name: value for _, named in conditions for name, value in named.items()}
+    where, values = _where(scope)
     rows = database.rows(f"SELECT id, chunk_count FROM documents d WHERE {where}".encode(), values)
     return {row[0]: row[1] for row in rows}
 
@@ -33,10 +40,26 @@ def sections_within(database: Database, documents: Sequence[str], titles: Sequen
     return {row[0]: row[1] for row in rows}
 
 
+def state_within(database: Database, scope: Scope) -> str:
+    """A text that changes with whatever changes of the ready documents that a scope leaves: one that comes or goes,
+    its text, title or tables, and what an index has yet to follow of it. Raises StoreUnavailable."""
+    where, values = _where(scope)
+    row = database.row(_STATE.format(where=where).encode(), values)
+    return str(row[0]) if row else ""
+
+
 def narrowed(found: Mapping[str, Sequence[int]]) -> Within:
     """Some chunks of each document."""
     rows = {key: np.asarray(indexes, dtype=np.intp) for key, indexes in found.items() if len(indexes)}
     return Within(rows, sum(map(len, rows.values())))
+
+
+def _where(scope: Scope) -> Condition:
+    """What a ready document of a scope fulfils, with the values of its names."""
+    conditions = [("state = 'ready'", {}), *_conditions(scope)]
+    return " AND ".join(text for text, _ in conditions), {
+        name: value for _, named in conditions for name, value in named.items()
+    }
 
 
 def _conditions(scope: Scope) -> list[Condition]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rag_core.answering import Answerer
@@ -21,6 +22,7 @@ from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
 from rag_core.runtime.precedence import PRECEDENCE
+from rag_core.services.answer_cache import AnswersAgain, Chosen, events_of
 from rag_core.services.conversation_scope import Scoped, scoped
 from rag_core.services.corpora import Rechunked, SearchService
 from rag_core.services.embedding_in_use import EmbeddingInUse
@@ -45,6 +47,7 @@ class QuestionService:
         self._embedding = embedding
         self._rerankers = Rerankers(preferences.settings.models_dir)
         self.library = SearchService(storage, embedding.get, self._rerankers, self._written_anew)
+        self._again = AnswersAgain(storage)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
         self._instructions = Instructions(lambda texts: self._embedding.get().encode_first(texts))
@@ -115,20 +118,30 @@ class QuestionService:
         agent: bool | None = None,
         begun_by: str = "",
         mode: str | None = None,
+        k: int | None = None,
     ) -> Iterator[StreamEvent]:
         """Answer as a stream of events; see `Library.stream`."""
         question = self._checked(question)
         asked = scoped(self._storage, question, conversation, scope, replaces)
-        # Before the question is kept: one that cannot be answered at all is refused here.
-        understood = self._understood(asked, model, agent, conversation, mode)
-        conversation, message = self._storage.conversations.ask(
-            conversation, question, asked.changed, replaces, begun_by
-        )
-        # Of another scope, what the model was told before may be outside of it.
-        understood = replace(understood, message_id=message, goes_on=asked.changed is None)
-        events = self._answered(asked, understood, question, cancellation)
+        chosen = self._chosen(asked, conversation, model, agent, mode, k)
+        key = self._again.key(asked, chosen)
+        again = None if replaces else self._again.find(key, question)
+        begin = partial(self._storage.conversations.ask, conversation, question, asked.changed, replaces, begun_by)
+        if again is not None:
+            conversation, message = begin()
+            events, writer = events_of(again), again.model
+        else:
+            # Before the question is kept: one that cannot be answered at all is refused here.
+            understood = self._understood(asked, chosen)
+            conversation, message = begin()
+            # Of another scope, what the model was told before may be outside of it.
+            understood = replace(understood, message_id=message, goes_on=asked.changed is None)
+            events, writer = self._answered(asked, understood, question, cancellation), understood.model
         with PRECEDENCE.question():
-            yield from self._kept(events, _unfinished(question, "", conversation, message, understood.model))
+            for event in self._kept(events, _unfinished(question, "", conversation, message, writer)):
+                if event.answer is not None:
+                    self._again.keep(key, event.answer, self._preferences.settings.answering.cached_answers)
+                yield event
 
     def reply(
         self,
@@ -141,6 +154,7 @@ class QuestionService:
         scope: Scope | None,
         agent: bool | None,
         mode: str | None = None,
+        k: int | None = None,
     ) -> Iterator[StreamEvent]:
         """Answer as a stream of events and keep nothing; see `Library.reply`."""
         question = self._checked(question)
@@ -150,9 +164,14 @@ class QuestionService:
         if conversation:
             asked = scoped(self._storage, question, conversation, scope)
         asked = replace(asked, history=(*asked.history, *past))
+        # What is sealed off learns nothing of what others asked, not even by how quickly it is answered.
+        chosen = self._chosen(asked, conversation, model, agent, mode, k)
+        again = None if asked.scope.sealed else self._again.find(self._again.key(asked, chosen), question)
+        if again is not None:
+            yield from events_of(again)
+            return
         with PRECEDENCE.question():
-            understood = self._understood(asked, model, agent, conversation, mode)
-            yield from self._answered(asked, understood, question, cancellation)
+            yield from self._answered(asked, self._understood(asked, chosen), question, cancellation)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of texts, float32 (n, dimensions), rows of unit length."""
@@ -196,20 +215,26 @@ class QuestionService:
             return ""
         return written_anew(self.language_model(chosen, self._preferences.effective), question, summaries)
 
-    def _understood(
-        self, asked: Scoped, model: str | None, agent: bool | None, conversation: str | None, mode: str | None
-    ) -> Question:  # fmt: skip
-        """The question put right by the documents' own words, with the ways in which it can be searched for."""
+    def _chosen(
+        self, asked: Scoped, conversation: str | None, model: str | None, agent: bool | None, mode: str | None,
+        k: int | None,
+    ) -> Chosen:  # fmt: skip
+        """How a question is answered: by the settings, save for what was asked for with it."""
         collection = self._collection(conversation, asked.scope)
-        settings = self._settings(collection)
-        if mode is not None:
-            settings = settings.changed("retrieval", mode=mode)
+        wanted = {"mode": mode} if mode is not None else {}
+        depth = {"k": k, "k_by_kind": False} if k is not None else {}
+        settings = self._settings(collection).changed("retrieval", **wanted, **depth)
+        agent = settings.answering.agent if agent is None else agent
+        return Chosen(settings, model or self._preferences.model, agent, collection.instructions if collection else "")
+
+    def _understood(self, asked: Scoped, chosen: Chosen) -> Question:
+        """The question put right by the documents' own words, with the ways in which it can be searched for."""
         understood = self._answers().understand(
             self.library.understood(asked.text, asked.scope), history=asked.history,
-            model=model or self._preferences.model, settings=settings,
-            contents=self.library.contents(asked.scope), agent=agent,
+            model=chosen.model, settings=chosen.settings, contents=self.library.contents(asked.scope),
+            agent=chosen.agent,
         )  # fmt: skip
-        return replace(understood, instructions=collection.instructions if collection else "")
+        return replace(understood, instructions=chosen.instructions)
 
     def _collection(self, conversation: str | None, scope: Scope | None) -> Collection | None:
         """The collection that is asked, if any."""

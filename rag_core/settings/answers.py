@@ -71,6 +71,13 @@ class AnsweringSettings(Group):
     # articles it was among the six for 89 % of the questions, with 0.85 for 99 %, and the first quote held the
     # answer for 79 instead of 71 % (tests/benchmarks/prose.py).
     mmr_lambda: float = Field(default=0.85, ge=0, le=1, description="MMR's lambda for the passages of an answer")
+    cached_answers: int = Field(
+        default=1000,
+        ge=0,
+        le=1_000_000,
+        description="kept answers that are given again at once to the same question of the same documents, at most; 0"
+        " for none",
+    )
     agent: bool = Field(default=False, description="an agent plans several searches for each question")
     agent_s: float = Field(default=60.0, gt=0, description="longest time that an agent searches, seconds")
     prompt: str = Field(

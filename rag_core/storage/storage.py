@@ -32,6 +32,7 @@ from rag_core.storage.maintenance.archive import Archive
 from rag_core.storage.maintenance.backup import Backup
 from rag_core.storage.maintenance.restore import Restore
 from rag_core.storage.postgres.access import AccessStore
+from rag_core.storage.postgres.answer_cache import AnswerCache
 from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.conversations import ConversationStore
 from rag_core.storage.postgres.database import Database
@@ -323,6 +324,7 @@ class Storage:
         self._opened.callback(database.close)
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
+        self.answer_cache = AnswerCache(database)
         self.question_sets = QuestionSets(database)
         self.access = AccessStore(database)
         self.evaluation_runs = EvaluationRuns(database)

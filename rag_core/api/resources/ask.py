@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from pydantic import Field
@@ -38,6 +38,7 @@ class Question(Closed):
     replaces: str | None = None
     agent: bool | None = None
     mode: SearchMode | None = None
+    k: Annotated[int, Field(ge=1, le=100)] | None = None
     stream: bool = False
     keep: bool = True
     history: list[tuple[str, str]] = Field(default=[], max_length=1000)
@@ -89,12 +90,12 @@ def _stream(library: Library, given: Question, caller: Caller, token: Cancellati
         # What others said is not for a narrowed key to go on with, nor are names that widen the scope.
         events = library.reply(
             given.question, history=given.history, conversation=None if caller.tags else given.conversation,
-            model=given.model, cancellation=token, scope=scope, agent=given.agent, mode=given.mode,
+            model=given.model, cancellation=token, scope=scope, agent=given.agent, mode=given.mode, k=given.k,
         )  # fmt: skip
         return (replace(event, answer=_discreet(event.answer)) for event in events) if caller.tags else events
     return library.stream(
         given.question, conversation=given.conversation, model=given.model, cancellation=token, scope=scope,
-        replaces=given.replaces, agent=given.agent, begun_by=caller.name, mode=given.mode,
+        replaces=given.replaces, agent=given.agent, begun_by=caller.name, mode=given.mode, k=given.k,
     )  # fmt: skip
 
 

@@ -181,7 +181,7 @@ def _chunks(events: Iterator[StreamEvent], given: Chat) -> Iterator[Event]:
 
 def _beyond(answer: Answer) -> dict[str, Any]:
     """What an answer has beyond the protocol."""
-    return {"citations": to_json(answer.citations), "outcome": answer.outcome}
+    return {"citations": to_json(answer.citations), "outcome": answer.outcome, "notes": [*answer.trace.notes]}
 
 
 def _below(answer: Answer, wanted: bool) -> str:

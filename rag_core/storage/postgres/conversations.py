@@ -20,10 +20,11 @@ _CITATION = (
     "number, chunk_id, document_id, title, page, page_label, section, text, span_start, span_end, boxes, score,"
     " score_kind, instructs, corrected, hidden"
 )
-_MESSAGES = """
+MESSAGES = """
     SELECT id, question, created_at, answer, error, rating, reason, conversation_id,
         (SELECT count(*) FROM messages old WHERE old.replaced_by = messages.id AND old.answer IS NOT NULL)
     FROM messages """
+"""The messages, to go on with a condition; see `read_messages`."""
 _CONVERSATIONS = """
     SELECT id, title, created_at, updated_at, pinned, listed, coalesce((SELECT o.id FROM collections o
         WHERE o.id = c.collection AND o.removed_at IS NULL), '')
@@ -117,10 +118,10 @@ class ConversationStore:
         """The messages of a conversation in order, each with its answer and citations, without those set aside."""
         with self._database.transaction() as connection:
             rows = connection.execute(
-                _MESSAGES + "WHERE conversation_id = %s AND replaced_by IS NULL ORDER BY created_at, id",
+                MESSAGES + "WHERE conversation_id = %s AND replaced_by IS NULL ORDER BY created_at, id",
                 (_id(conversation_id),),
             ).fetchall()
-            return _messages(connection, rows)
+            return read_messages(connection, rows)
 
     @retried
     def bring_back(self, message_id: str) -> None:
@@ -144,8 +145,8 @@ class ConversationStore:
     def rated(self) -> list[Message]:
         """The messages that the user gave a rating, oldest first, each with its answer and citations."""
         with self._database.transaction() as connection:
-            rows = connection.execute(_MESSAGES + "WHERE rating IS NOT NULL ORDER BY created_at, id").fetchall()
-            return _messages(connection, rows)
+            rows = connection.execute(MESSAGES + "WHERE rating IS NOT NULL ORDER BY created_at, id").fetchall()
+            return read_messages(connection, rows)
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title; an empty one changes nothing."""
@@ -221,8 +222,8 @@ def _set_aside(connection: Connection[TupleRow], first: str, for_message: str, k
     )
 
 
-def _messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> list[Message]:
-    """Messages of rows of _MESSAGES, with the citations of their answers."""
+def read_messages(connection: Connection[TupleRow], rows: Sequence[TupleRow]) -> list[Message]:
+    """Messages of rows of `MESSAGES`, with the citations of their answers."""
     citations: dict[str, list[Citation]] = {row[0]: [] for row in rows}
     for row in connection.execute(
         f"SELECT message_id, {_CITATION} FROM citations WHERE message_id = ANY(%s) ORDER BY number".encode(),

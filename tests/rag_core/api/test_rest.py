@@ -284,16 +284,6 @@ def test_what_prometheus_collects(rest: httpx.Client) -> None:
     assert 'path="/api/v1/documents/{document_id}",status="404"' in told
 
 
-def test_the_paths_of_the_research_assistant(rest: httpx.Client) -> None:
-    made = rest.post("/api/upload", files={"file": ("paper.txt", b"Transformers attend to every token.")}).json()
-    asked = rest.post(
-        "/api/query", json={"question": "What do transformers attend to?", "paper_ids": [made["paper_id"]]}
-    )
-    assert asked.json()["citations"][0]["paper_id"] == made["paper_id"]
-    assert rest.get(f"/api/papers/{made['paper_id']}").json()["filename"] == "paper.txt"
-    assert rest.delete(f"/api/papers/{made['paper_id']}").json() == {"status": "success"}
-
-
 def test_the_description_is_valid_and_true(rest: httpx.Client) -> None:
     schema = rest.get("/api/v1/openapi.json").json()
     validate(schema)

@@ -1,0 +1,95 @@
+"""The same question, of the same documents as they were, after the same was said, with the same settings and model: the
+answer that was given then is given again, at once, and says so.
+
+What an answer depends on is hashed into a key, so that nothing has to be found and cleared where a document comes, goes
+or changes: the old key is asked for no more. The seed document of the research assistant names such a cache as its next
+step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from rag_core.domain import COURTESY, Answer, Message, StreamEvent
+from rag_core.domain.serialiser import to_json
+from rag_core.errors import StoreUnavailable
+from rag_core.retrieval.scope import state_within
+from rag_core.services.conversation_scope import Scoped
+from rag_core.settings import Settings
+from rag_core.storage import Storage
+
+_log = logging.getLogger(__name__)
+# Counts up with each way of answering that gives other answers to the same.
+_FORM = 1
+_GROUPS = {"retrieval", "answering", "generation", "server", "hierarchy", "embedding"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """How a question is answered: the settings, the model's id, whether an agent searches, and a collection's own word
+    of how to answer."""
+
+    settings: Settings
+    model: str
+    agent: bool
+    instructions: str = ""
+
+
+class AnswersAgain:
+    """The answers of one library that are given again. Thread-safe."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def key(self, asked: Scoped, chosen: Chosen) -> str:
+        """What an answer is kept under; "" where none is to be. Raises StoreUnavailable."""
+        if not chosen.settings.answering.cached_answers:
+            return ""
+        mode = chosen.settings.retrieval.mode
+        parts = {
+            "form": _FORM, "text": asked.text, "scope": to_json(asked.scope, whole=True),
+            "documents": state_within(self._storage.database, asked.scope), "before": [*map(_said, asked.history)],
+            "settings": chosen.settings.model_dump(mode="json", include=_GROUPS),
+            "clusters": [*map(str, self._storage.insights.map_state())] if mode == "scaler" else [],
+            "chosen": (chosen.model, chosen.agent, chosen.instructions),
+        }  # fmt: skip
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def find(self, key: str, question: str) -> Answer | None:
+        """The answer to give again to a question as it was written now; None where there is none."""
+        began = time.perf_counter()
+        found = self._storage.answer_cache.find(key) if key else None
+        if found is None or found.answer is None:
+            return None
+        then = found.answer.trace.cached_at or found.created_at
+        note = f"This was answered before, on {then.astimezone():%d %B %Y at %H:%M}; its documents are as they were."
+        notes = (*(one for one in found.answer.trace.notes if one != note), note)
+        spent = {"total": round((time.perf_counter() - began) * 1000, 2)}
+        trace = replace(found.answer.trace, cached_at=then, notes=notes, latency_ms=spent, tokens={})
+        return replace(found.answer, question=question, trace=trace, conversation="", message_id="")
+
+    def keep(self, key: str, answer: Answer, most: int) -> None:
+        """Have a kept answer given again, at most so many in all; what was stopped is not,
+        nor a greeting."""
+        if not key or answer.stopped or answer.model == COURTESY:
+            return
+        try:
+            self._storage.answer_cache.keep(key, answer.message_id, most, again=answer.trace.cached_at is not None)
+        except StoreUnavailable as error:
+            _log.warning("An answer is not given again: %s", error)
+
+
+def events_of(answer: Answer) -> Iterator[StreamEvent]:
+    """An answer that is there, as a stream."""
+    yield StreamEvent(stage="answering")
+    yield StreamEvent(text=answer.text)
+    yield StreamEvent(answer=answer)
+
+
+def _said(message: Message) -> tuple[str, str]:
+    return message.question, message.answer.text if message.answer else ""
