@@ -15,7 +15,8 @@ SearchMode = Literal["auto", "hybrid", "dense", "lexical", "clusters", "scaler"]
 class Scope:
     """What is searched. Each filter that is not empty narrows it; the values of one filter are alternatives.
 
-    documents: ids. tags: as put on documents. folders: beginnings of a source's path. sections: titles. years: of the
+    documents: ids. tags: as put on documents. folders: beginnings of a source's path. sections: titles, numbers
+    of headings, or what such sections are commonly called ("Methods"), each with what stands below it. years: of the
     documents' cards. added_since, added_until: days of adding, both included. sealed: whoever asks may learn nothing of
     what is outside, not even which words it has.
     """

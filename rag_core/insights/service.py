@@ -13,6 +13,7 @@ from rag_core.domain.serialiser import to_json
 from rag_core.insights.grouping import grouped
 from rag_core.insights.mapping import laid_out
 from rag_core.retrieval.scope import documents_within
+from rag_core.retrieval.section_scope import titles_named
 from rag_core.storage import Storage
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
@@ -37,7 +38,9 @@ class InsightsService:
         """The numbers of the last `days`, today included (None: all time), within a scope. Raises StoreUnavailable."""
         scope = scope or Scope()
         within = sorted(documents_within(self._storage.database, scope)) if scope else None
-        return self._storage.insights.count(days, scope, within)
+        documents = self._storage.documents.ready(within or ()) if scope.sections else {}
+        titles = sorted(titles_named(documents.values(), scope.sections))
+        return self._storage.insights.count(days, scope, within, titles)
 
     def groups(self, questions: Sequence[NotFound]) -> tuple[QuestionGroup, ...]:
         """Questions that found nothing, by meaning, the group that was asked most first. Raises ModelUnavailable."""

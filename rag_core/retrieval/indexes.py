@@ -14,7 +14,8 @@ from rag_core.retrieval.hierarchy.rewriting import Rewritten
 from rag_core.retrieval.hierarchy.search import Focus
 from rag_core.retrieval.identity import Cards, Meant
 from rag_core.retrieval.rankers import Sources
-from rag_core.retrieval.scope import documents_within, narrowed, sections_within
+from rag_core.retrieval.scope import documents_within, narrowed
+from rag_core.retrieval.section_scope import chunks_named, has_section
 from rag_core.storage import Storage
 from rag_core.storage.indexes import check_dense
 from rag_core.storage.indexes.dense import DenseIndex, Ref, Within
@@ -113,7 +114,11 @@ class LibraryIndexes(Indexes):
             return None
         counts = documents_within(self._storage.database, scope)
         if scope.sections:
-            return narrowed(sections_within(self._storage.database, list(counts), scope.sections))
+            documents = [one for one in self.documents(counts).values() if has_section(one, scope.sections)]
+            spans = self._storage.documents.spans([one.id for one in documents])
+            return narrowed({
+                one.id: chunks_named(one, scope.sections, spans[one.id]) for one in documents if one.id in spans
+            })  # fmt: skip
         return Within(dict.fromkeys(counts), sum(counts.values()))
 
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:

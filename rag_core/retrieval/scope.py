@@ -30,16 +30,6 @@ def documents_within(database: Database, scope: Scope) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def sections_within(database: Database, documents: Sequence[str], titles: Sequence[str]) -> dict[str, list[int]]:
-    """The chunks that stand under some sections' titles, in any case of letters, by document."""
-    rows = database.rows(
-        "SELECT document_id, array_agg(index ORDER BY index) FROM chunks"
-        " WHERE document_id = ANY(%s) AND lower(section) = ANY(%s) GROUP BY document_id",
-        (list(documents), [title.lower() for title in _storable(titles)]),
-    )
-    return {row[0]: row[1] for row in rows}
-
-
 def state_within(database: Database, scope: Scope) -> str:
     """A text that changes with whatever changes of the ready documents that a scope leaves: one that comes or goes,
     its text, title or tables, and what an index has yet to follow of it. Raises StoreUnavailable."""

@@ -55,7 +55,7 @@ class AnswersAgain:
             "form": _FORM, "text": asked.text, "scope": to_json(asked.scope, whole=True),
             "documents": state_within(self._storage.database, asked.scope), "before": [*map(_said, asked.history)],
             "settings": chosen.settings.model_dump(mode="json", include=_GROUPS),
-            "clusters": [*map(str, self._storage.insights.map_state())] if mode == "scaler" else [],
+            "clusters": [*map(str, self._storage.insights.map_state())] if mode in ("clusters", "scaler") else [],
             "chosen": (chosen.model, chosen.agent, chosen.instructions),
         }  # fmt: skip
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()

@@ -37,6 +37,7 @@ from rag_core.retrieval.memory_lexical import MemoryLexical
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import documents_within, narrowed
+from rag_core.retrieval.section_scope import chunks_named
 from rag_core.retrieval.spelling import corrected
 from rag_core.retrieval.tables import TableCache
 from rag_core.retrieval.understanding import is_asking, looked_for, understand
@@ -200,7 +201,7 @@ class Rechunked:
     def spans(self, ids: Sequence[str]) -> Spans:
         """Page, begin and end of every chunk of some documents, int64 (chunks, 3) by document."""
         return {
-            document_id: np.array([(chunk.page, chunk.start, chunk.end) for chunk in chunks], np.int64).reshape(-1, 3)
+            document_id: spans_of(chunks)
             for document_id in ids
             if (chunks := self._chunks.get(document_id)) is not None
         }
@@ -273,12 +274,11 @@ class OtherChunks(Indexes):
         if not scope:
             return None
         documents = documents_within(self._storage.database, scope).keys() & self._chunks.keys()
-        titles = {title.lower() for title in scope.sections}
+        if not scope.sections:
+            return narrowed({document_id: range(len(self._chunks[document_id])) for document_id in documents})
         return narrowed({
-            document_id: [
-                chunk.index for chunk in self._chunks[document_id] if not titles or chunk.section.lower() in titles
-            ]
-            for document_id in documents
+            key: chunks_named(document, scope.sections, spans_of(self._chunks[key]))
+            for key, document in self.documents(documents).items()
         })  # fmt: skip
 
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
@@ -319,6 +319,11 @@ class OtherChunks(Indexes):
             chunk.document_id, chunk.index, chunk.page, self._labels[chunk.document_id, chunk.page], chunk.section,
             chunk.start, chunk.end, "[]", chunk.text, chunk.md5, self._pieces[chunk.document_id][chunk.index],
         )  # fmt: skip
+
+
+def spans_of(chunks: Sequence[Chunk]) -> NDArray[np.int64]:
+    """Page, begin and end of chunks, int64 (chunks, 3)."""
+    return np.array([(chunk.page, chunk.start, chunk.end) for chunk in chunks], np.int64).reshape(-1, 3)
 
 
 def searched(

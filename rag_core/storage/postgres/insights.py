@@ -99,8 +99,11 @@ class InsightsStore:
         return self._database.row(_MAP_STATE) or ()
 
     @retried
-    def count(self, days: int | None, scope: Scope, documents: Sequence[str] | None) -> Insights:
-        """What was asked in the last `days`, of `documents` (None: of everything), which are those of `scope`."""
+    def count(
+        self, days: int | None, scope: Scope, documents: Sequence[str] | None, sections: Sequence[str] = ()
+    ) -> Insights:
+        """What was asked in the last `days`, of `documents` (None: of everything), which are those of `scope`, as the
+        titles of its `sections` are, in small letters."""
         with self._database.transaction() as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             until, first = _moments(connection)
@@ -109,7 +112,7 @@ class InsightsStore:
             values = {
                 "since": None if days is None else since.replace(hour=0, minute=0, second=0, microsecond=0),
                 "step": step, "documents": documents, "everything": documents is None and not scope.sections,
-                "sections": [title.lower() for title in scope.sections] or None, "courtesy": COURTESY,
+                "sections": list(sections) or None, "courtesy": COURTESY,
                 "bins": _BINS, "most": MOST_LISTED,
             }  # fmt: skip
             connection.execute(_ASKED, values)
