@@ -16,12 +16,12 @@ _MOST_WORDS = 16  # before the figure, which is what was asked
 def said(cell: Cell) -> str:
     """The cell with what names it, its own year first; "" where nothing does.
 
-    Where that is long its group is left out, then far heads.
+    Where that is long its group is left out, then far heads; what sums up a group is named without it.
     """
     name = _bare(cell.name)
     group = _bare(cell.group.text) if cell.group is not None else ""
     head, nearest = _bare(cell.head), _bare(cell.heads[0].text if cell.heads else "")
-    group = "" if group == name else group
+    group = "" if group == name or (cell.is_sum and _names_more(name)) else group
     whole = [name, head, group] if cell.has_own_year else [group, name, head]
     for names in (whole, [name, head], [name, nearest]):
         named = ", ".join(filter(None, names))
@@ -72,6 +72,11 @@ def _in_unit(number: str, unit: str, currency: str) -> str:
         return f"{scaled} {currency}".rstrip()
     unsigned = scaled.lstrip("+-−–")
     return f"{scaled.removesuffix(unsigned)}{currency}{unsigned}"
+
+
+def _names_more(name: str) -> bool:
+    """Whether a label says of what it is the total."""
+    return name.casefold() not in ("total", "totals")
 
 
 def _bare(text: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from rag_core.answering.passages import Passage
 from rag_core.answering.tables.figures import (
@@ -26,6 +28,9 @@ _YEAR_ALONE = re.compile(r"(?:fiscal )?(?:19|20)\d\d:?", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _DATE = re.compile(r"(?:[A-Z][a-z]+\.? \d{1,2}, )?(?:19|20)\d\d$")
 _PER_ONE = re.compile(r"\bper\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\b(?:grand )?totals?\b", re.IGNORECASE)
+_ROUNDED = 1e-6  # figures that differ by less are equal
+_FURTHER_IN, _COLUMN = 0.005, 0.3  # of the page's width: what begins further in than a line does by more and by less
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,9 @@ class Cell:
     label: the parts that name its row, the line of its figures last. heads: those above it, the nearest first, and the
     date of its row where another line names that. group: the line that its row stands under, or the row that it is a
     share of. about: lines between the text before and the table, and one right behind it that says what amounts are in.
-    column: its place in its row from 0, of `columns`. table: the number of its table in the passage.
+    column: its place in its row from 0, of `columns`. table: the number of its table in the passage. further_in:
+    whether its row begins further in than several of its group before it, as their sums do. summed_in: the currency
+    that a figure bears with which it is summed up.
     """
 
     part: Part
@@ -48,6 +55,13 @@ class Cell:
     columns: int
     table: int
     passage: int
+    further_in: bool = False
+    summed_in: str = ""
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether its row sums up those above it."""
+        return self.further_in or bool(_TOTAL.search(self.name))
 
     @property
     def name(self) -> str:
@@ -82,11 +96,11 @@ class Cell:
 
     @property
     def currency(self) -> str:
-        """What stands with the figure, or what its heads and its table say that amounts are in, nearest first; "" for
-        what is no money."""
+        """What stands with the figure or with what it is summed up with, or what its heads and its table say that
+        amounts are in, nearest first; "" for what is no money."""
         own = currency_of(self.part.text)
-        if self.figure.percent or own:
-            return own
+        if self.figure.percent or own or self.summed_in:
+            return own or self.summed_in
         stated = (currency_stated(part.text, in_prose=is_text(part)) for part in (*self.heads, *self.about))
         found = next(filter(None, stated), "")
         named = (self.name, self.head, self.group.text if self.group else "")
@@ -158,9 +172,9 @@ def _frame(above: Sequence[list[Part]], body: Sequence[list[Part]], before: _Fra
 def _cells(frame: _Frame, body: Sequence[list[Part]], passage: int, table: int) -> Iterator[Cell]:
     figures = (part for parts in body if is_row(parts) for part in parts[_first_figure(parts) :] if part.is_figure)
     columns, group = slots(figures), frame.group
-    dates = _dates(body, frame.group)
+    dates, money = _dates(body, frame.group), _summed_money([parts for parts in body if is_row(parts)])
     before: list[Part] = []
-    whole = group
+    whole, indent, beside = group, -math.inf, 0
     for place, parts in enumerate(body):
         if not is_row(parts):
             before.append(parts[0])
@@ -170,6 +184,12 @@ def _cells(frame: _Frame, body: Sequence[list[Part]], passage: int, table: int) 
         running_on = bool(label and before and label[0].text[:1].islower())
         if before:
             group = before[-1] if not running_on else (before[-2] if len(before) > 1 else group)
+        ends_group = group is not None and indent - _FURTHER_IN > group.left > parts[0].left - _FURTHER_IN
+        group = None if ends_group and not before else group
+        if before or ends_group or not beside:
+            indent, beside = parts[0].left, 0
+        further_in = _FURTHER_IN < parts[0].left - indent < _COLUMN
+        beside += not further_in
         if running_on:
             label = (before[-1], *label)
         values = parts[first:]
@@ -186,7 +206,10 @@ def _cells(frame: _Frame, body: Sequence[list[Part]], passage: int, table: int) 
             if (date := dates.get(place, group)) is not group and date is not None:
                 over = (*over, date)
             under = whole if is_share else group
-            yield Cell(part, known, label, over, under, frame.about, column, len(values), table, passage)
+            yield Cell(
+                part, known, label, over, under, frame.about, column, len(values), table, passage,
+                bool(label) and further_in and beside > 1, money.get(part.start, ""),
+            )  # fmt: skip
 
 
 def _dates(body: Sequence[list[Part]], group: Part | None) -> dict[int, Part]:
@@ -210,6 +233,22 @@ def _dates(body: Sequence[list[Part]], group: Part | None) -> dict[int, Part]:
             since[begun] = place
         elif above:
             found[place] = above
+    return found
+
+
+def _summed_money(rows: Sequence[Sequence[Part]]) -> dict[int, str]:
+    """The currency of figures by where they stand, of columns whose sums and summands bear it here and there: it is
+    printed with the first and the last alone."""
+    figures = [[part for part in parts[_first_figure(parts) :] if part.is_figure] for parts in rows]
+    width = max(map(len, figures), default=0)
+    found: dict[int, str] = {}
+    for column in zip(*(some for some in figures if len(some) == width), strict=True):
+        values = [part.value.value if part.value and not part.value.percent else math.nan for part in column]
+        signs = [currency_of(part.text) for part in column]
+        for begin, end in combinations(range(len(column) if any(signs) else 0), 2):
+            if end > begin + 1 and abs(sum(values[begin:end]) - values[end]) < _ROUNDED:
+                sign = next(filter(None, signs[begin : end + 1]), "")
+                found |= {part.start: sign for part in column[begin : end + 1] if sign}
     return found
 
 

@@ -213,6 +213,34 @@ def test_a_share_is_of_the_row_above_it() -> None:
     assert said(found["4"]) == "Other, 2018: 4"
 
 
+def test_what_is_summed_up_is_in_the_currency_of_the_first_and_the_last() -> None:
+    found = cells(
+        "(in millions)\n\t2020\t2019\niPhone\t$ 137,781\t$ 142,381\nMac\t28,622\t25,740\nServices\t53,768\t46,291\n"
+        "Total net sales\t$ 220,171\t$ 214,412\nStores\t510\t506\n"
+    )
+    assert said(found["28,622"]) == "Mac, 2020: $28,622 million"
+    assert said(found["506"]) == "Stores, 2019: 506 million"
+
+
+def test_a_sum_further_in_and_what_begins_further_out_are_not_of_the_group() -> None:
+    text = (
+        "\t2020\t2019\nOperating expenses:\nResearch\t18,752\t16,217\nSelling\t19,916\t18,245\n"
+        "All of these\t38,668\t34,462\nOperating income\t66,288\t63,930\nOther income\t803\t1,807\n"
+    )
+    found = cells(text, placed(
+        "60 80 3 6 60 80 6 60 80 8 60 80 3 60 80 3 60 80",
+        "66 86 30 20 66 86 20 66 86 20 66 86 20 66 86 20 66 86",
+        "10 10 12 14 14 14 16 16 16 18 18 18 20 20 20 22 22 22",
+    ))  # fmt: skip
+    assert said(found["18,245"]) == "Operating expenses, Selling, 2019: 18,245"
+    assert said(found["38,668"]) == "All of these, 2020: 38,668"
+    assert [said(found[one]) for one in ("66,288", "803")] == [
+        "Operating income, 2020: 66,288",
+        "Other income, 2020: 803",
+    ]
+    assert [found[one].is_sum for one in ("18,245", "38,668", "66,288")] == [False, True, False]
+
+
 def test_a_table_goes_on_behind_a_label_of_several_lines() -> None:
     found = cells(
         "(in thousands)\n\t2018\t2017\nLong-term debt\t10,360\t6,499\n"
