@@ -98,7 +98,9 @@ class Segments:
     def due(self) -> bool:
         """Whether there is enough to compact."""
         unsealed = sum(layout.entries for layout in self._scanner.unsealed().values() if _can_compact(layout))
-        return unsealed >= COMPACT_ROWS or any(map(_is_wasted, self._scanner.sealed()))
+        return unsealed >= min(COMPACT_ROWS, self._scanner.backend.least_rows) or any(
+            map(_is_wasted, self._scanner.sealed())
+        )
 
     def compact(self, generations: Generations, *, free_bytes: int = _NO_LIMIT, stopped: Stopped = _never) -> bool:
         """Compact unsealed dumps and small segments into one segment and search that in their place.

@@ -46,6 +46,8 @@ class Backend(ABC):
     """A backend. Thread-safe."""
 
     name: ClassVar[str]
+    least_rows: int = 4096
+    """From so many vectors on a segment is made for it: fewer are scored by the processor as they are."""
 
     @abstractmethod
     def scores(self, block: Block, queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

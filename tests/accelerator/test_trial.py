@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from accelerator.backends import trial
-from accelerator.backends.base import BackendUnavailable, Block
+from accelerator.backends.base import Backend, BackendUnavailable, Block
 from accelerator.backends.cpu import CpuBackend
+from tests.accelerator.conftest import unit_rows
+from tests.accelerator.making import Shelf
 
 
 class Made(CpuBackend):
@@ -28,11 +30,23 @@ class Made(CpuBackend):
         return np.roll(scores, 1, axis=1) if self.wrong == "rolled" else scores + self.wrong, errors
 
 
+class Apart(Backend):
+    """An engine of another kind than the processor, which scores as that does."""
+
+    name = "apart"
+    scored = 0
+
+    def scores(self, block: Block, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self.scored += 1
+        return CpuBackend().scores(block, queries)
+
+
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch) -> CpuBackend:
     """The processor, with a sample that is quick to make; times are those that `quick` and `slow` say."""
     monkeypatch.setattr(trial, "_ROWS", 512)
     monkeypatch.setattr(trial, "_DIMENSIONS", 32)
+    monkeypatch.setattr(trial, "SMALL", ())
     return CpuBackend()
 
 
@@ -52,7 +66,7 @@ def test_an_engine_is_taken_where_it_is_right_and_faster(
     wrong: object, times: tuple[float, float], passed: bool, words: str,
 ) -> None:  # fmt: skip
     left = list(times)
-    monkeypatch.setattr(trial, "_median_s", lambda work: left.pop(0))
+    monkeypatch.setattr(trial, "median_s", lambda work: left.pop(0))
     engine = Made()
     engine.wrong = wrong
     found, why = trial.tried(engine, judge, tmp_path / "new")
@@ -70,3 +84,36 @@ def test_another_machine_or_version_tries_for_itself(judge: CpuBackend, tmp_path
     trial.tried(engine, judge, tmp_path)
     assert engine.scored
     assert json.loads((tmp_path / "trial.json").read_bytes())["here"] != "another machine"
+
+
+@pytest.mark.parametrize(
+    ("times", "least"),
+    [((0.001, 0.002, 0.3, 0.2, 0.1, 0.2), 64), ((0.001, 0.002, 0.3, 0.2, 0.3, 0.2), 4096)],
+    ids=["faster from the second size on", "never faster"],
+)
+def test_few_vectors_are_given_to_an_engine_that_is_faster_with_them(
+    judge: CpuBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: tuple[float, ...], least: int
+) -> None:
+    left = list(times)
+    monkeypatch.setattr(trial, "SMALL", (32, 64))
+    monkeypatch.setattr(trial, "median_s", lambda work: left.pop(0))
+    engine = Made()
+    passed, words = trial.tried(engine, judge, tmp_path / "new")
+    assert passed
+    assert engine.least_rows == least
+    assert f"asked from {least:,} vectors on" in words
+    again = Made()
+    trial.tried(again, judge, tmp_path / "new")
+    assert again.least_rows == least, "the outcome is kept"
+
+
+def test_a_segment_is_made_for_an_engine_that_is_worth_it(tmp_path: Path) -> None:
+    engine = Apart()
+    shelf = Shelf(tmp_path, backend=engine)
+    shelf.add("a", unit_rows(600, 48))
+    assert not shelf.segments.due()
+    engine.least_rows = 512
+    assert shelf.segments.due()
+    assert shelf.compact()
+    shelf.check()
+    assert engine.scored
