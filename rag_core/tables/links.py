@@ -44,6 +44,7 @@ _NEGATIONS = frozenset(
 _CONTRACTED = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would)n")
 _REACH = 4  # words behind a "not" of which one is negated
 _END_OF_MONTH = 0.31
+_EACH = frozenset(("per", "pro", "par"))  # in small letters; "Per" is a name
 _NOTHING = np.empty(0, np.int32)
 
 
@@ -121,7 +122,7 @@ class Words:
         """The places of the words that are no function words."""
         return [
             place for place, word in enumerate(self.plain)
-            if word.isdigit() or (len(word) > 1 and word not in STOP_WORDS)
+            if word.isdigit() or (len(word) > 1 and word not in STOP_WORDS and self.matches[place][0] not in _EACH)
         ]  # fmt: skip
 
     @cached_property

@@ -234,6 +234,16 @@ def test_what_a_question_was_narrowed_to_is_dropped_when_it_goes_on_for_each(lib
     assert answer.table.plan.conditions == ()
 
 
+def test_per_is_a_name_where_it_is_written_as_one(library: Library) -> None:
+    add_text(library, "staff.csv", STAFF.replace("City\n", "Shifts\n").replace("Oslo", "4").replace("Bergen", "6")
+             .replace("Alta", "8").replace("Voss", "9"))  # fmt: skip
+    answer = library.ask("What is the average number of shifts per role?")
+    assert answer.table is not None
+    assert answer.table.plan.conditions == ()
+    assert {text for text, _ in answer.table.groups} == set(ROLES)
+    assert first(library.ask("What is the role of Per Vik?")) == "Role: engineer."
+
+
 def test_rows_are_asked_by_the_name_of_their_group(library: Library) -> None:
     rows = [f"{name} {at},{at + 1}.50,{at}" for name in ("Apple", "Carrot") for at in range(12)]
     text = "\n".join(["Item,Price,Stock", "Fruit,,", *rows[:12], "Vegetables,,", *rows[12:]])
