@@ -54,7 +54,7 @@ class Answerer:
         self._people = People()
         self._code = Code()
         self._absent_key = AbsentKey()
-        self._tabular = Tabular(encode)
+        self._tabular = Tabular(encode, self._open_model)
         self._summary = Summary(encoder.tokens, self._open_model)
         self._quoted = Quoted(encoder)
         self._written = WrittenByModel(encoder, self._open_model)

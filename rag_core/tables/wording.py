@@ -89,6 +89,24 @@ def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None =
     return f"{said}."
 
 
+def in_words(plan: Plan, table: WholeTable) -> str:
+    """What a plan does, before it is run: "Sum of Amount where City is “Oslo”"."""
+    target, by = (table.columns[at].head if at >= 0 else "" for at in (plan.target, plan.by))
+    said = _HEADS.get(plan.operation, "{}").format(target)
+    if plan.operation in (grammar.COUNT, grammar.SHARE):
+        said = "How many rows" if plan.operation == grammar.COUNT else "Share of the rows"
+    elif plan.operation == grammar.GROUP_LARGEST:
+        said = f"{by} with the largest sum of {target}"
+    elif plan.operation in grammar.GROUPED:
+        said += f" for each {by}"
+    elif plan.operation in (grammar.ROW_LARGEST, grammar.ROW_SMALLEST):
+        said += f" of the {plan.size} rows" if plan.size > 1 else " of the row"
+        said += f" with the {'largest' if plan.operation == grammar.ROW_LARGEST else 'smallest'} {by}"
+    elif plan.operation in (grammar.BEHIND, grammar.BEFORE):
+        said += f" of the row {'behind' if plan.operation == grammar.BEHIND else 'before'} that"
+    return f"{said}{_where(plan, table)}"
+
+
 def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str:
     """How: of which rows of which table."""
     done = _DONE.get(plan.operation, "Looked up")

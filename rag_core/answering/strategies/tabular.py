@@ -11,12 +11,15 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from rag_core.answering.encoding import Encode
+from rag_core.answering.plan_choice import choose_plan
 from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
 from rag_core.answering.table_answers import TableFinding, written_of
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
+from rag_core.models.base import ChatModel
+from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.asking import (
     Ranked,
@@ -37,6 +40,7 @@ from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scoring import Scene, operation_words, weights
 from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
+from rag_core.tables.wording import in_words
 
 _MOST_DOCUMENTS, _MOST_JOINED = 8, 4
 # Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of
@@ -44,6 +48,7 @@ _MOST_DOCUMENTS, _MOST_JOINED = 8, 4
 _SURE, _SURE_OF_ONE = 0.5, 0.4
 _OF_NONE = 0.8  # that no row has all of what is asked, where each is in some row
 _MOST_DOUBTED = 2
+_WORTH, _MOST_CHOICES = 0.1, 5  # of being right, where a model is asked; plans of a table that it chooses from
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_CHARS = 400  # of a question; whatever asks a table is shorter
 # A short table amid prose is read whole, with what is said around it.
@@ -55,6 +60,8 @@ class Found:
     """What a plan over a document's table, by its number, found, and the probability that it answers.
 
     choices: the words of the question that are some of the few cells of a column, in any of the document's tables.
+    other: the document with whose tables its own are joined. others: the likeliest plans, this one among them;
+    is_chosen: by a language model.
     """
 
     document: Document
@@ -64,6 +71,8 @@ class Found:
     trust: float
     choices: frozenset[int]
     other: Document | None = None
+    others: tuple[Ranked, ...] = ()
+    is_chosen: bool = False
 
     @property
     def finding(self) -> TableFinding:
@@ -89,8 +98,8 @@ class Found:
     def answers(self, sure: float) -> bool:
         """Whether it is trusted so far, and passes over no word that stands for some rows; less will do where a key
         chooses the row and no word is left. Of an only row all words must be."""
-        if len(self.table) == 1 and self.unexplained:
-            return False
+        if self.is_chosen or (len(self.table) == 1 and self.unexplained):
+            return self.is_chosen
         sure = _SURE_OF_ONE if self.has_key and not self.unexplained else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
 
@@ -104,8 +113,8 @@ class Found:
 class Tabular(Strategy):
     """Answers from the tables of the documents that a search finds. Thread-safe."""
 
-    def __init__(self, encode: Encode) -> None:
-        self._encode = encode
+    def __init__(self, encode: Encode, open_model: Callable[[Question], ChatModel]) -> None:
+        self._encode, self._open_model = encode, open_model
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
         """What a plan finds; None where none is trusted. Raises StoreUnavailable."""
@@ -134,6 +143,8 @@ class Tabular(Strategy):
             found += [one for one in joined if best is None or one.unexplained < best.unexplained]
             best = _best(found, sure)
         progress.lap("tables")
+        if question.model != EXTRACTIVE and not (best and best.answers(sure)):
+            best = self._chosen(question, found, progress) or best
         if best is None or not (best.answers(sure) or best.has_key):
             return None
         doubt = "" if best.answers(sure) else _doubt(best)
@@ -179,6 +190,19 @@ class Tabular(Strategy):
             for one in _found(document, number, scene, frozenset(scene.choices), table.is_needed_for):
                 yield replace(one, other=other)
 
+    def _chosen(self, question: Question, found: Sequence[Found], progress: Progress) -> Found | None:
+        """The plan over a sheet that a language model chooses among the likeliest; a small one is heard where it
+        chooses the likeliest of all."""
+        near = [one for one in found if one.document.is_sheet and one.trust >= _WORTH and one.other is None]
+        near.sort(key=lambda one: -one.trust)
+        choices = [replace(one, ranked=ranked, is_chosen=True) for one in near[:2] for ranked in one.others]
+        if not choices:
+            return None
+        model = self._open_model(question)
+        told = [in_words(one.ranked.plan, one.table) for one in choices]
+        place = choose_plan(model, question.wordings[0], told, progress.stopping)
+        return None if place is None or (place and model.is_small) else choices[place]
+
     def _scene(self, text: str, table: WholeTable) -> Scene:
         return scene_of(regrouped(as_amount(text), table), table, self._encode)
 
@@ -194,7 +218,8 @@ def _found(
     if none := none_has_all(scene):
         yield Found(document, number, scene, none, _OF_NONE, choices)
     if ranked:
-        yield Found(document, number, scene, ranked[0], trust(trust_signs(scene, ranked), weights()), choices)
+        sure = trust(trust_signs(scene, ranked), weights())
+        yield Found(document, number, scene, ranked[0], sure, choices, others=tuple(ranked[:_MOST_CHOICES]))
 
 
 def _is_long(document: Document, table: WholeTable) -> bool:
