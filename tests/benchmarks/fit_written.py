@@ -2,17 +2,18 @@
 
 `python -m tests.benchmarks.fit_written --model gguf:FILE --models DIR [--questions people households abstention cells]
 [--libraries DIR] [--records FILE] [--every N]`. Each question of the tuning halves is asked of quoting and of the
-model, whose first sentence is said whatever it is; the signs of the choice and whether either is right are written to
-`--records`, one JSON object for each, and read from there where the file is there already. Two logistic regressions
-(for the model, for what is quoted) are fitted on them. One JSON line: right, wrong, and near misses answered on these
-questions, for quoting alone, the model alone and the choice.
+model, whose first sentence is said whatever it is; the signs of the choice and whether either is right are added to
+`--records`, one JSON object for each. Those that are there already are not asked again, so that it can be stopped and
+gone on with; without `--model` none are asked. Two logistic regressions (for the model, for what is quoted) are fitted.
+One JSON line: right, wrong, and near misses answered on these questions, for quoting alone, the model alone and the
+choice.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -31,8 +32,8 @@ _VARIANCE, _STEPS = 0.5, 30  # of the prior on each weight; of the fit
 Record = Mapping[str, Any]
 
 
-def recorded(options: argparse.Namespace) -> Iterator[Record]:
-    """The questions with the signs of the choice, where the model was asked, and what is right."""
+def recorded(options: argparse.Namespace, known: Set[tuple[str, str]]) -> Iterator[Record]:
+    """The questions that are not known, with the signs of the choice, where the model was asked, and what is right."""
     for name in options.questions:
         with filled(options.libraries, _SETS[name](), models_dir=options.models) as library:
             quoting = asked(library, name, ["tune"], every=options.every)
@@ -43,6 +44,8 @@ def recorded(options: argparse.Namespace) -> Iterator[Record]:
                 return Choice(is_models=not signs["refused"], right=1.0, enough=True)
 
             for before in quoting:
+                if (name, before.row["id"]) in known:
+                    continue
                 told.clear()
                 with mock.patch.object(plain_writing, "choose", note):
                     written = library.ask(before.row["question"], model=options.model)
@@ -105,11 +108,13 @@ def main() -> None:
     parser.add_argument("--records", type=Path, required=True)
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
-    if not options.records.exists():
-        with options.records.open("w", encoding="utf-8", buffering=1) as file:
-            for one in recorded(options):
-                file.write(json.dumps(one) + "\n")
+    options.records.touch()
     every = [json.loads(line) for line in options.records.read_text(encoding="utf-8").splitlines()]
+    if options.model:
+        with options.records.open("a", encoding="utf-8", buffering=1) as file:
+            for one in recorded(options, {(before["set"], before["id"]) for before in every}):
+                file.write(json.dumps(one) + "\n")
+                every.append(one)
     signed = [one for one in every if one["signs"] is not None]
     spoken = [one for one in signed if not one["signs"]["refused"]]
     start = weights()
