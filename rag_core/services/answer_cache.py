@@ -14,7 +14,10 @@ import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
+import rag_core
 from rag_core.domain import COURTESY, Answer, Message, StreamEvent
 from rag_core.domain.serialiser import to_json
 from rag_core.errors import StoreUnavailable
@@ -24,8 +27,6 @@ from rag_core.settings import Settings
 from rag_core.storage import Storage
 
 _log = logging.getLogger(__name__)
-# Counts up with each way of answering that gives other answers to the same.
-_FORM = 1
 _GROUPS = {"retrieval", "answering", "generation", "server", "hierarchy", "embedding"}
 
 
@@ -52,7 +53,7 @@ class AnswersAgain:
             return ""
         mode = chosen.settings.retrieval.mode
         parts = {
-            "form": _FORM, "text": asked.text, "scope": to_json(asked.scope, whole=True),
+            "code": _code(), "text": asked.text, "scope": to_json(asked.scope, whole=True),
             "documents": state_within(self._storage.database, asked.scope), "before": [*map(_said, asked.history)],
             "settings": chosen.settings.model_dump(mode="json", include=_GROUPS),
             "clusters": [*map(str, self._storage.insights.map_state())] if mode in ("clusters", "scaler") else [],
@@ -82,6 +83,14 @@ class AnswersAgain:
             self._storage.answer_cache.keep(key, answer.message_id, most, again=answer.trace.cached_at is not None)
         except StoreUnavailable as error:
             _log.warning("An answer is not given again: %s", error)
+
+
+@cache
+def _code() -> str:
+    """Which program answers: its files, of weights too, with sizes and times. Another one may answer otherwise."""
+    files = sorted(one for one in Path(rag_core.__file__).parent.rglob("*.*") if one.suffix != ".pyc" and one.is_file())
+    known = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
 def events_of(answer: Answer) -> Iterator[StreamEvent]:

@@ -9,6 +9,7 @@ import pytest
 
 from rag_core import Library, Settings
 from rag_core.domain import Answer, Scope
+from rag_core.services import answer_cache
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
 
@@ -65,6 +66,13 @@ def test_another_scope_depth_or_model_is_another_question(shared: Library) -> No
     assert not is_again(shared.ask(QUESTION, k=2))
     assert not is_again(shared.ask(QUESTION, agent=True))
     assert not is_again(shared.ask(QUESTION.lower().replace("loaf", "big loaf")))
+
+
+def test_another_version_of_the_program_answers_anew(shared: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared.ask(QUESTION)
+    monkeypatch.setattr(answer_cache, "_code", lambda: "another")
+    assert not is_again(shared.ask(QUESTION))
+    assert is_again(shared.ask(QUESTION))
 
 
 def test_what_changes_within_the_scope_is_answered_anew(shared: Library) -> None:
