@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue
+from rag_core.answering.passages import source_of
 from rag_core.answering.widening import text_of, widened
 from rag_core.domain import Hit
 from rag_core.models import ChatMessage, ChatModel, prompts
@@ -88,7 +89,7 @@ class PromptFrame:
     def _numbered(self, hits: Sequence[Hit], first: int) -> list[str]:
         """Passages numbered from `first` in the order of the hits."""
         return [
-            prompts.passage(number, f"{hit.document.title}, page {hit.page_label or hit.page}", text_of(hit), self.mark)
+            prompts.passage(number, source_of(hit), text_of(hit), self.mark)
             for number, hit in enumerate(hits, start=first)
         ]
 

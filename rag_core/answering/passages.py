@@ -15,6 +15,7 @@ from rag_core.text.terms import terms
 
 _BLANKS_BETWEEN = 4
 _PAGE_DIGITS = 5
+_SECTION_CHARS = 80  # of a section that is named with a passage in a prompt
 _LABEL_LINES = 2  # that name a row, at most
 _BETWEEN_CELLS = re.compile(r"\u2003| \| ")
 _YEAR = re.compile(r"\W*(?:19|20)\d\d\W*")
@@ -182,6 +183,13 @@ def citation(number: int, hit: Hit, start: int, end: int, text: str) -> Citation
         corrected=hit.corrected,
         hidden=hit.hidden,
     )
+
+
+def source_of(hit: Hit) -> str:
+    """What a model is told of where a passage is from: document, section and page ("Terns, 3 Results, page 7")."""
+    title, section = hit.document.title, hit.section.strip()[:_SECTION_CHARS]
+    named = section and section.casefold() != title.casefold()
+    return f"{title}{f', {section}' if named else ''}, page {hit.page_label or hit.page}"
 
 
 def section_at(hit: Hit, place: int) -> str:

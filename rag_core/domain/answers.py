@@ -23,7 +23,8 @@ class Hit:
     `scores` has those of each ranker that found it, by name. `matches` are the spans of the question's words within
     `text`. `similar` counts the near-duplicates that it stands for. `around` are the chunks before and behind it, the
     nearest first, where an answer may be given those too. `called` are the question's names by which the document goes,
-    in its file names or on its first page ("Jonas", who signed it).
+    in its file names or on its first page ("Jonas", who signed it). Hits of a search have what stands before and behind
+    them, to the ends of the chunks beside, as `preceding_text` and `following_text`.
     """
 
     chunk_id: str
@@ -45,6 +46,8 @@ class Hit:
     called: tuple[str, ...] = ()
     corrected: bool = False
     hidden: bool = False
+    preceding_text: str = ""
+    following_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

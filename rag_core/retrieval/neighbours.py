@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rag_core.domain import Hit
+from rag_core.domain import Hit, Scope
 from rag_core.retrieval.hits import hit_of
 from rag_core.retrieval.indexes import Indexes
 from rag_core.retrieval.query import Query
@@ -24,6 +24,34 @@ def surrounded(query: Query, hits: Sequence[Hit], count: int, indexes: Indexes) 
         return tuple(hits)
     rows = indexes.rows(sorted({ref for refs in wanted.values() for ref in refs}))
     return tuple(replace(hit, around=_around(hit, wanted[hit.chunk_id], rows)) for hit in hits)
+
+
+def with_texts_beside(hits: Sequence[Hit], scope: Scope, indexes: Indexes) -> tuple[Hit, ...]:
+    """Hits with the texts before and behind them in the scope, without what they share. Raises StoreUnavailable."""
+    within = indexes.within(scope) if scope.sections else None
+    refs = {ref for hit in hits for ref in _refs(hit, 1, within)}
+    rows = indexes.rows(sorted(refs)) if refs else {}
+    return tuple(
+        replace(
+            hit, preceding_text=_before(hit, rows.get((hit.document.id, hit.index - 1))),
+            following_text=_behind(hit, rows.get((hit.document.id, hit.index + 1))),
+        )
+        for hit in hits
+    )  # fmt: skip
+
+
+def _before(hit: Hit, row: PassageRow | None) -> str:
+    if row is None:
+        return ""
+    shared = row.end - hit.start if row.page == hit.page and not row.corrected else 0
+    return row.text[: len(row.text) - max(shared, 0)].rstrip()
+
+
+def _behind(hit: Hit, row: PassageRow | None) -> str:
+    if row is None:
+        return ""
+    shared = hit.end - row.start if row.page == hit.page and not row.corrected else 0
+    return row.text[max(shared, 0) :].lstrip()
 
 
 def _refs(hit: Hit, count: int, within: Within | None) -> list[Ref]:

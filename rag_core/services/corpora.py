@@ -34,6 +34,7 @@ from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.hierarchy.rewriting import Write, rewritten
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
+from rag_core.retrieval.neighbours import with_texts_beside
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import documents_within, narrowed
@@ -103,6 +104,10 @@ class SearchService:
                 if not self._storage.epoch.passed(epoch):
                     return found
         raise StoreUnavailable("The library's model is being changed.", help="Ask again in a moment.")
+
+    def with_texts_beside(self, found: Retrieval, scope: Scope) -> Retrieval:
+        """What was found in a scope, each hit with the texts before and behind it. Raises StoreUnavailable."""
+        return replace(found, hits=with_texts_beside(found.hits, scope, self._indexes))
 
     def understood(self, question: str, scope: Scope | None = None) -> str:
         """A question with its misspelt words put right by the library's own, and its acronyms written out."""

@@ -100,7 +100,8 @@ class QuestionService:
     def find(self, question: str, scope: Scope | None = None, **wanted: object) -> Retrieval:
         """Search with the settings for retrieval, save for what is `wanted` and not None."""
         settings = self._settings(self._collection(None, scope))
-        return self._searched(question, for_search(settings, **wanted), scope)
+        found = self._searched(question, for_search(settings, **wanted), scope)
+        return self.library.with_texts_beside(found, scope or Scope())
 
     def passages(self, question: str, scope: Scope | None = None, settings: Settings | None = None) -> Retrieval:
         """The passages that an answer is written from."""

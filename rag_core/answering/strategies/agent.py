@@ -25,7 +25,7 @@ from pydantic import BaseModel, ValidationError
 
 from rag_core.answering.citations import CitationWriter
 from rag_core.answering.encoding import Encoder
-from rag_core.answering.passages import merge_hits
+from rag_core.answering.passages import merge_hits, source_of
 from rag_core.answering.planning.calculating import calculate
 from rag_core.answering.planning.notebook import Notebook
 from rag_core.answering.planning.parts import keywords, parts_of, searches_of
@@ -303,8 +303,7 @@ class Agent:
         """Passages with their numbers in the notebook, as data."""
         return "\n".join(
             prompts.passage(
-                self._notebook.number(hit), f"{hit.document.title}, page {hit.page_label or hit.page}",
-                hit.text[:_PASSAGE_CHARS], self._question.mark,
+                self._notebook.number(hit), source_of(hit), hit.text[:_PASSAGE_CHARS], self._question.mark
             )
             for hit in hits
         )  # fmt: skip

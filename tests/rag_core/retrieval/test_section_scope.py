@@ -92,3 +92,17 @@ def test_insights_are_of_a_section_by_what_people_call_it(library: Library) -> N
     used = library.insights.of(scope=Scope(sections=("Methods",))).used
     assert [one.title for one in used] == ["Terns"]
     assert library.insights.of(scope=Scope(sections=("Appendix",))).used == ()
+
+
+def test_a_hit_has_what_stands_before_and_behind_it(library: Library) -> None:
+    (terns,) = (one for one in library.documents() if one.title == "Terns")
+    pages = {page.number: page.text for page in library.pages(terns.id)}
+    hits = library.search("How many colonies of terns were counted?", scope=Scope(documents=(terns.id,)), k=100)
+    for hit in hits:
+        if hit.preceding_text:
+            assert pages[hit.page][: hit.start].rstrip().endswith(hit.preceding_text), "nothing stands in both"
+        if hit.following_text:
+            assert pages[hit.page][hit.end :].lstrip().startswith(hit.following_text)
+    assert sum(bool(hit.preceding_text) for hit in hits) == sum(bool(hit.following_text) for hit in hits) > 2
+    narrowed = library.search("What does a receiver weigh?", scope=Scope(sections=("2.1",)), k=100)
+    assert not any("Terns flew" in hit.following_text for hit in narrowed)
