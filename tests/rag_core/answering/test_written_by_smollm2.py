@@ -10,6 +10,7 @@ import pytest
 
 from rag_core import Answer, Library, Settings
 from rag_core.settings import GenerationSettings
+from tests.conftest import add_text
 
 MILL = """# The mill at Tolsund
 
@@ -78,3 +79,14 @@ def test_the_agent_plans_with_it_and_answers(library: Library) -> None:
     answer = library.ask("When was the mill built and when did it burn down?", agent=True)
     assert answer.trace.steps
     assert checked(answer).hits
+
+
+def test_a_plan_over_a_table_is_run_whatever_is_said_of_it(library: Library) -> None:
+    rows = [
+        f"2024-0{1 + at // 10}-{1 + at % 10:02},{('Rye', 'Oats')[at % 2]},{20 + at * 7 % 90}.50" for at in range(40)
+    ]
+    add_text(library, "sacks.csv", "\n".join(["Date,Grain,Cost", *rows]))
+    rye = sum(float(row.rpartition(",")[2]) for row in rows if "Rye" in row)
+    assert f"{rye:.2f}" in library.ask("What is the total cost of rye?").text
+    unsure = library.ask("What did the rye of March come to?")
+    assert unsure.table is None or unsure.table.plan.conditions
