@@ -213,13 +213,14 @@ def _upright(page: Any, textpage: Any, shown: Geometry) -> Reading:
     text, turns = page_text(textpage), shown.turns(textpage)
     geometry, size = shown.turned(turns), page_size(page)
     width, height = size = size[::-1] if turns % 2 else size
-    pieces = [Piece(line, line_face(textpage, line)) for line in page_lines(textpage, text, geometry)]
+    face = partial(line_face, textpage)
+    pieces = [Piece(line, face(line)) for line in page_lines(textpage, text, geometry)]
     boxes = partial(span_box, textpage, geometry)
     grids, frames = page_rules(page, geometry, size)
     sheet = Sheet(text, boxes, height / max(width, 0.001))
     pieces = in_levels(sheet, in_frames(sheet, in_grids(text, pieces, grids, boxes), frames))
     pieces = with_heads(sheet, pieces)
-    reading = composed(arranged(text, pieces))
+    reading = composed(arranged(text, pieces, face))
     return replace(reading, lines=tuple(turned_back(line, turns) for line in reading.lines)) if turns else reading
 
 

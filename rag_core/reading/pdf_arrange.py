@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from unicodedata import is_normalized, normalize
 
 from rag_core.domain import Line
@@ -18,7 +18,7 @@ from rag_core.reading.base import Face
 from rag_core.reading.pdf_gaps import CLOSED
 from rag_core.reading.pdf_order import Piece, in_order
 from rag_core.reading.pdf_tables import around
-from rag_core.reading.pdf_text import LINE_HYPHEN, SOFT_HYPHEN
+from rag_core.reading.pdf_text import HYPHENATED_SHARE, LINE_HYPHEN, SOFT_HYPHEN, hyphen_between
 from rag_core.reading.text import lowered
 from rag_core.text.tables import NO_LABEL
 
@@ -32,6 +32,8 @@ _DECOMPOSED = re.compile(
 
 
 _HYPHENS = SOFT_HYPHEN + LINE_HYPHEN
+# The parts of a word that is divided.
+_DIVIDED_HEAD, _DIVIDED_TAIL = re.compile(rf"([^\W\d_]+)[-{LINE_HYPHEN}]$"), re.compile(r"[a-zß-ɏ]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +69,39 @@ class Reading:
                 yield counted + max(start - begin, 0), counted + min(end - begin, length)
 
 
-def arranged(text: str, pieces: Sequence[Piece]) -> Reading:
-    """The page as it is read; `text` and the places of the lines are as PDFium counts, in the order of writing."""
-    ordered = in_order(text, pieces)
+def arranged(text: str, pieces: Sequence[Piece], face: Callable[[Line], Face]) -> Reading:
+    """The page as it is read; `text` and the places of the lines are as PDFium counts, in the order of writing.
+
+    face: that of a part of a line.
+    """
+    ordered = in_order(text, pieces, face)
     is_as_written = len(ordered) == len(pieces) and all(
         one.line is other.line and not one.cells for one, other in zip(ordered, pieces, strict=True)
     )
     if is_as_written:
         return Reading(text, tuple(piece.line for piece in pieces), tuple(piece.face for piece in pieces))
-    page = _Composer(text)
+    page = _Composer(_with_hyphens(text, ordered))
     for piece in ordered:
         page.put_row(piece) if piece.cells else page.put_line(piece.line)
     return Reading("".join(page.parts), tuple(page.lines), tuple(piece.face for piece in ordered), tuple(page.runs))
+
+
+def _with_hyphens(text: str, pieces: Sequence[Piece]) -> str:
+    """The text with the hyphens that divide words at the ends of columns' lines, which PDFium takes for others where it
+    was written across the columns."""
+    ends = [
+        (one.line.end - 1, head[1], tail[0])
+        for one, other in pairwise(pieces)
+        if one.column == other.column >= 0
+        and (head := _DIVIDED_HEAD.search(text, one.line.start, one.line.end))
+        and (tail := _DIVIDED_TAIL.match(text, other.line.start))
+    ]
+    by_syllable = len(ends) >= HYPHENATED_SHARE * sum(piece.column >= 0 for piece in pieces)
+    page, characters = text.casefold(), list(text)
+    for at, head, tail in ends:
+        is_soft = hyphen_between(page, by_syllable, head, tail) == SOFT_HYPHEN
+        characters[at] = SOFT_HYPHEN if is_soft else LINE_HYPHEN
+    return "".join(characters)
 
 
 class _Composer:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import mean, median
@@ -91,13 +91,13 @@ class _Row:
         ]
 
 
-def in_order(text: str, pieces: Sequence[Piece]) -> list[Piece]:
-    """The page's lines in reading order."""
+def in_order(text: str, pieces: Sequence[Piece], face: Callable[[Line], Face]) -> list[Piece]:
+    """The page's lines in reading order. face: of a part of a line."""
     lines = [piece.line for piece in pieces]
     across = _are_across(lines)
     if not across and not _go_up(lines):
         return list(pieces)
-    blocks = list(_blocks(_by_columns(text, pieces) if across else pieces))
+    blocks = list(_blocks(_by_columns(text, pieces, face) if across else pieces))
     return [piece for block in _ordered(text, blocks) for piece in block.pieces]
 
 
@@ -133,8 +133,8 @@ def _go_up(lines: Sequence[Line]) -> bool:
     return False
 
 
-def _by_columns(text: str, pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces, those of rows that are written across columns column by column."""
+def _by_columns(text: str, pieces: Sequence[Piece], face: Callable[[Line], Face]) -> Iterator[Piece]:
+    """The pieces, those of rows that are written across columns column by column, each with its own face."""
     rows = list(_rows(pieces))
     at = 0
     while at < len(rows):
@@ -145,7 +145,7 @@ def _by_columns(text: str, pieces: Sequence[Piece]) -> Iterator[Piece]:
             continue
         for number, (left, right) in enumerate(pairwise(columns)):
             parts = (part for row in rows[at:end] for part in row.parts)
-            yield from (replace(part, column=number) for part in parts if left <= part.middle < right)
+            yield from (Piece(part.line, face(part.line), number) for part in parts if left <= part.middle < right)
         at = end
 
 

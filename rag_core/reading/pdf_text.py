@@ -230,14 +230,21 @@ def clean(text: str, hyphen: str = "-") -> str:
 def _joined(page: str, by_syllable: bool, divided: re.Match[str]) -> str:
     """A word divided at the end of a line: with its hyphen or a soft one, as the page has it elsewhere, else as
     compounds have theirs, else as the page is set."""
-    head, tail = divided[1], divided[2]
+    return f"{divided[1]}{hyphen_between(page, by_syllable, divided[1], divided[2])}{divided[2]}"
+
+
+def hyphen_between(page: str, by_syllable: bool, head: str, tail: str) -> str:
+    """What stands between the parts of a divided word: SOFT_HYPHEN where it is whole without, else HYPHEN_MARK.
+
+    page: its text in small letters; by_syllable: whether it is set with words divided throughout.
+    """
     if re.search(rf"\b{head}{tail}\b", page, re.IGNORECASE):
-        return f"{head}{SOFT_HYPHEN}{tail}"
+        return SOFT_HYPHEN
     is_compound = f"{head}-{tail}".casefold() in page or (
         KEPT_HYPHEN.search(f"{head}-") is not None and _BEGINS_WORD.match(tail) is not None
     )
     is_word = not by_syllable and _BEGINS_WORD.match(tail) is not None
-    return f"{head}{HYPHEN_MARK if is_compound or is_word else SOFT_HYPHEN}{tail}"
+    return HYPHEN_MARK if is_compound or is_word else SOFT_HYPHEN
 
 
 def _with_raised(textpage: Any, place: Place, text: str) -> str:

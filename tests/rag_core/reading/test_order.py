@@ -133,6 +133,24 @@ def test_words_divided_at_a_lines_end_are_joined_as_the_page_has_them(
     ]
 
 
+def test_columns_written_across_keep_their_headings_and_join_their_words(
+    reader: Reader, make_pdf: Callable[..., Path]
+) -> None:
+    """A heading of one column is one although the line beside it is not; a word goes on below, not beside."""
+
+    def draw(canvas: Canvas) -> None:
+        for row, pair in enumerate(zip(*_COLUMNS[:2], strict=True)):
+            for place, text in enumerate(pair):
+                canvas.setFont("Helvetica-Bold" if (row, place) == (3, 0) else "Helvetica", 9)
+                divided = {(4, 1): "of those who write down harb-", (5, 1): "ours and what is in harbours"}
+                shown = "Of the lighthouse keepers" if (row, place) == (3, 0) else divided.get((row, place), text)
+                canvas.drawString(20 + 185 * place, 520 - 14 * row, shown)
+
+    parsed = reader.read(make_pdf(draw), "across.pdf")
+    assert [section.title for section in parsed.sections] == ["Of the lighthouse keepers"]
+    assert "write down harb\u00adours and" in parsed.pages[0].text
+
+
 def test_a_line_that_ends_in_a_hyphen_goes_on_in_its_own_column(reader: Reader, make_pdf: Callable[..., Path]) -> None:
     columns = [
         [*_COLUMNS[0][:4], "the first half of this long-", "Term plan on the left", *_COLUMNS[0][6:]],
