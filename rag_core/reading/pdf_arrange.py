@@ -98,8 +98,8 @@ def _with_hyphens(text: str, pieces: Sequence[Piece]) -> str:
     ]
     by_syllable = len(ends) >= HYPHENATED_SHARE * sum(piece.column >= 0 for piece in pieces)
     page, characters = text.casefold(), list(text)
-    for at, head, tail in ends:
-        is_soft = hyphen_between(page, by_syllable, head, tail) == SOFT_HYPHEN
+    for at, before, behind in ends:
+        is_soft = hyphen_between(page, by_syllable, before, behind) == SOFT_HYPHEN
         characters[at] = SOFT_HYPHEN if is_soft else LINE_HYPHEN
     return "".join(characters)
 

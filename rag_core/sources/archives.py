@@ -51,13 +51,13 @@ class Budget:
     members: int = 0
     unfolded: int = 0
 
-    def count(self) -> None:
+    def count(self, most: int = MAX_MEMBERS) -> None:
         """One more member. Raises LimitExceeded for one too many."""
         self.members += 1
-        if self.members > MAX_MEMBERS:
+        if self.members > most:
             raise LimitExceeded(
-                f"The archive holds more than {MAX_MEMBERS:,} files: those behind them were not read.",
-                help="Unpack it and add its folder.",
+                f"The archive holds more than {most:,} files: those behind them were not read.",
+                help="Divide it, or unpack it and add its folder.",
             )
 
     def spend(self, size_bytes: int) -> None:

@@ -14,6 +14,8 @@ from typing import BinaryIO
 from rag_core.errors import LimitExceeded, UnreadableDocument
 from rag_core.sources.archives import MAX_MEMBER_BYTES, Budget, Member
 
+# Mail of twenty years, a message after the other: none of it is unfolded.
+MAX_MESSAGES = 200_000
 _MARK = b"From "
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _LINE_BYTES = 2**20
@@ -29,7 +31,7 @@ def mailbox_members(stream: BinaryIO, name: str, budget: Budget) -> Iterator[Mem
     stream.seek(0)
     names: Counter[str] = Counter()
     for message in _messages(stream):
-        budget.count()
+        budget.count(MAX_MESSAGES)
         called = _name(message)
         names[called] += 1
         number = f" ({names[called]})" if names[called] > 1 else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rag_core.errors import Cancelled
 from rag_core.reading import wire
-from rag_core.reading.base import RawPage
+from rag_core.reading.base import SOUNDS, RawPage
 from rag_core.reading.pool import usable_cores
 from rag_core.runtime.child import Child, ChildDied, Program, Watch
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _PROGRAM = Program(
     "rag_core.reading.ocr.worker:recognise_service", "Recognising", reserves=2, niceness=10, confined=True
 )  # fmt: skip
+# A minute of a recording takes longer than a page.
+_HEARD = 3
 
 
 class PageRecogniser:
@@ -70,7 +72,8 @@ class PageRecogniser:
             if self._child is None:
                 self._child = Child(replace(_PROGRAM, memory_bytes=settings.memory_bytes))
             try:
-                return wire.ask(self._child, request, Watch(settings.page_timeout_s, lambda: self._closed))
+                longest_s = settings.page_timeout_s * (_HEARD if request["media_type"] in SOUNDS else 1)
+                return wire.ask(self._child, request, Watch(longest_s, lambda: self._closed))
             except ChildDied as died:
                 if not self._closed and (attempt == 2 or died.at_limit):
                     raise died.cause from died

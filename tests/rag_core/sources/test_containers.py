@@ -17,7 +17,8 @@ from docx import Document
 from rag_core import AddEvent, Library, Upload
 from rag_core.jobs import Request
 from rag_core.sources import Item, Refused, expand, here
-from rag_core.sources.archives import LEAST_BYTES, MAX_MEMBERS
+from rag_core.sources.archives import LEAST_BYTES, MAX_MEMBERS, Budget
+from rag_core.sources.mailbox import mailbox_members
 from tests.rag_core.samples import TEXTS
 from tests.rag_core.sources.test_folders import ends, names, soon, write
 
@@ -241,3 +242,10 @@ def test_events_say_which_document_of_which_archive(library: Library) -> None:
     events: list[AddEvent] = list(library.add([Upload("a.zip", zipped({"b/c.txt": TEXTS["chess.txt"]}))]))
     assert {event.source for event in events} == {"a.zip/b/c.txt"}
     assert events[-1].document is not None and events[-1].document.sources == ("a.zip/b/c.txt",)
+
+
+def test_a_mailbox_may_hold_more_messages_than_an_archive_files() -> None:
+    message = b"From a@b Mon Jan  5 10:00:00 2026\nSubject: Nets\n\nMended.\n\n"
+    whole = message * (MAX_MEMBERS + 1)
+    members = mailbox_members(io.BytesIO(whole), "all.mbox", Budget(len(whole)))
+    assert sum(1 for _ in members) == MAX_MEMBERS + 1
