@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,13 +20,17 @@ CELL_FEATURES = (
     "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "part_year", "statement",
     "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
     "meant", "money_counted", "money", "money_asked", "percent_money", "row_read", "spanned", "spanned_share",
+    "group_unasked", "unasked", "whole",
 )  # fmt: skip
 """Columns of `CellQuery.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
-the label or heads; another one does. part_year: the figure is of some months, where none are asked for. statement: in a
-statement of whole accounts. meant: how surely the question means its document. alike: how nearly the label says what is
-asked, in stems (Dice's coefficient). money: an amount of it. money_counted: one where a number of things is asked for.
-percent_money: a share where money is asked for. change: a column of changes."""
+the label or heads; another one does. no_period_first, last: where none is asked for, the first and the last of a row's
+periods. part_year: the figure is of some months, where none are asked for. statement: in a statement of whole accounts.
+meant: how surely the question means its document. alike: how nearly the label says what is asked, in stems (Dice's
+coefficient). unasked, group_unasked: how much of the label, or of the line that its row stands under, the question has
+not, in stems. whole: in a row that sums up others, all of what is asked and nothing else. money: an amount of it.
+money_counted: one where a number of things is asked for. percent_money: a share where money is asked for. change: a
+column of changes."""
 
 _YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?!\d|[,.]\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
@@ -39,6 +43,7 @@ _COUNT_ASKED = re.compile(
 )
 _PART_YEAR = re.compile(r"\b(?:three|six|nine) months\b|\bquarter(?:s|ly)?\b|\bQ[1-4]\b|\bunaudited\b", re.I)
 _STATEMENT = re.compile(r"\bconsolidated\b|\bstatements? of\b|\bbalance sheets?\b", re.I)
+_WHOLLY = 4  # a sum that lacks a word of what is asked is hardly the whole of it
 _TOTAL = re.compile(r"\btotal\b|\ball\b|\boverall\b", re.I)
 
 
@@ -87,43 +92,59 @@ def asked_cells(
     first = {quote.passage: place for place, quote in reversed(list(enumerate(matches.every)))}
     prefix = np.array([matches.prefix[first[cell.passage]] for cell in cells])
     full = np.maximum.reduce([label, head, group, about, prefix])
-    periods = periods_of(question)
-    of_cells = [periods_of(said_by(cell)) for cell in cells]
-    changes = np.array([bool(_CHANGE.search(cell.head)) for cell in cells], dtype=float)
-    percents = np.array([cell.figure.percent for cell in cells], dtype=float)
-    money = np.array([bool(cell.currency) for cell in cells], dtype=float)
-    kind = answer_type(question)
-    totals = np.array([bool(_TOTAL.search(cell.name)) for cell in cells], dtype=float)
     figures = np.array([word.is_number for word in matches.words], dtype=bool)
-    known = {
+    unasked = _unasked([_TOTAL.sub(" ", cell.name) for cell in cells], matches)
+    known = _features_of_kind(question, cells, [passages[cell.passage] for cell in cells])
+    share = counted(full) @ weights
+    whole = _ones(cell.is_sum for cell in cells) * (unasked == 0) * share**_WHOLLY
+    known |= {
         "label": label @ weights, "label_share": counted(label) @ weights, "label_asked": label_back,
         "head": head @ weights, "head_share": counted(head) @ weights, "head_asked": head_back,
-        "group": group @ weights, "all": full @ weights, "all_share": counted(full) @ weights,
-        "alike": _alike(cells, matches), "worst": counted(full).min(axis=1, initial=1.0),
+        "group": group @ weights, "group_unasked": _unasked([_group_of(cell) for cell in cells], matches),
+        "all": full @ weights, "all_share": share,
+        "alike": _alike(cells, matches), "unasked": unasked, "whole": whole,
+        "worst": counted(full).min(axis=1, initial=1.0),
         "numbers": counted(full)[:, figures].min(axis=1, initial=1.0),
-        "period": np.array([len(periods & found) / max(len(periods), 1) for found in of_cells]),
-        "other_period": np.array([_is_of_another(periods, found) for found in of_cells], dtype=float),
-        "no_period_first": np.array([not periods and cell.column == 0 for cell in cells], dtype=float),
-        "no_period_last": np.array([not periods and cell.column == cell.columns - 1 for cell in cells], dtype=float),
-        "part_year": np.array(
-            [bool(_PART_YEAR.search(cell.head)) and not _PART_YEAR.search(question) for cell in cells], dtype=float
-        ),
-        "statement": np.array(
-            [bool(_STATEMENT.search(f"{passages[cell.passage].section} {cell.head}")) for cell in cells], dtype=float
-        ),
-        "change": changes, "change_asked": changes * bool(_CHANGE_ASKED.search(question)),
-        "percent": percents, "percent_asked": percents * bool(_PERCENT_ASKED.search(question)),
-        "nil": np.array([cell.figure.value == 0 for cell in cells], dtype=float),
-        "total": totals, "total_asked": totals * bool(_TOTAL.search(question)),
-        "money": money, "money_counted": money * bool(_COUNT_ASKED.search(question)),
-        "money_asked": money * (kind == "money"), "percent_money": percents * (kind == "money"),
-        "first": np.array([1 / (1 + cell.passage) for cell in cells]),
-        "best_passage": np.array([cell.passage == 0 for cell in cells], dtype=float),
         "meant": np.array([meant.get(passages[cell.passage].hits[0].document.id, 0.0) for cell in cells]),
     }  # fmt: skip
     nothing = np.zeros(len(cells))
     features = np.stack([known.get(name, nothing) for name in CELL_FEATURES], axis=1)
     return CellQuery(tuple(cells), features, label, head, full, _spelt(cells, matches))
+
+
+def _features_of_kind(question: str, cells: Sequence[Cell], passages: Sequence[Passage]) -> dict[str, Floats]:
+    """What speaks for cells whatever their words match: of which period they are and what they measure.
+
+    passages: that of each cell.
+    """
+    kind, periods = answer_type(question), periods_of(question)
+    of_cells = [periods_of(said_by(cell)) for cell in cells]
+    undated = _ones(not periods and periods_of(cell.head) for cell in cells)
+    changes, percents = _ones(_CHANGE.search(cell.head) for cell in cells), _ones(cell.figure.percent for cell in cells)
+    money, totals = _ones(cell.currency for cell in cells), _ones(_TOTAL.search(cell.name) for cell in cells)
+    return {
+        "period": np.array([len(periods & found) / max(len(periods), 1) for found in of_cells]),
+        "other_period": _ones(_is_of_another(periods, found) for found in of_cells),
+        "no_period_first": undated * _ones(cell.column == 0 for cell in cells),
+        "no_period_last": undated * _ones(cell.column == cell.columns - 1 for cell in cells),
+        "part_year": _ones(_PART_YEAR.search(cell.head) and not _PART_YEAR.search(question) for cell in cells),
+        "statement": _ones(
+            _STATEMENT.search(f"{passage.section} {cell.head}") for cell, passage in zip(cells, passages, strict=True)
+        ),
+        "change": changes, "change_asked": changes * bool(_CHANGE_ASKED.search(question)),
+        "percent": percents, "percent_asked": percents * bool(_PERCENT_ASKED.search(question)),
+        "nil": _ones(cell.figure.value == 0 for cell in cells),
+        "total": totals, "total_asked": totals * bool(_TOTAL.search(question)),
+        "money": money, "money_counted": money * bool(_COUNT_ASKED.search(question)),
+        "money_asked": money * (kind == "money"), "percent_money": percents * (kind == "money"),
+        "first": np.array([1 / (1 + cell.passage) for cell in cells]),
+        "best_passage": _ones(cell.passage == 0 for cell in cells),
+    }  # fmt: skip
+
+
+def _ones(found: Iterable[object]) -> Floats:
+    """1 for each that is so, 0 for the others."""
+    return np.array([bool(one) for one in found], dtype=np.float64)
 
 
 def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:
@@ -132,6 +153,18 @@ def _alike(cells: Sequence[Cell], matches: Matches) -> Floats:
     asked = {term for word in matches.words if not (word.is_name or word.is_number) for term in terms(word.text)}
     held = [set(terms(cell.name)) for cell in cells]
     return np.array([2 * len(asked & one) / max(len(asked) + len(one), 1) for one in held])
+
+
+def _unasked(texts: Sequence[str], matches: Matches) -> Floats:
+    """The share of each text's stems that the question has not, 0..1."""
+    asked = {term for word in matches.words for term in terms(word.text)}
+    held = [set(terms(text)) for text in texts]
+    return np.array([len(one - asked) / max(len(one), 1) for one in held])
+
+
+def _group_of(cell: Cell) -> str:
+    """The line that its row stands under as a part of it; that of a sum is not its own."""
+    return cell.group.text if cell.group and not cell.is_sum else ""
 
 
 def _spelt(cells: Sequence[Cell], matches: Matches) -> Floats:

@@ -67,6 +67,32 @@ def test_a_span_belongs_to_the_hit_that_holds_most_of_it() -> None:
     assert by_text["The Old Bridge crosses the river at Mostar."].hit == first
 
 
+SEGMENTS = [
+    hit(
+        "Segments of Northwind (dollars in millions):\n\t2020\t2019\nJapan:\nNet sales\t$ 21,418\t$ 21,506\n"
+        "Operating income\t9,279\t9,369\nEurope:\nNet sales\t$ 68,640\t$ 60,288\nOperating income\t22,170\t19,195\n"
+    ),
+    hit(
+        "Net sales of Northwind by segment (in millions):\n\t2020\t2019\nEurope\t$ 68,640\t$ 60,288\n"
+        "Japan\t21,418\t21,506\nTotal net sales\t$ 90,058\t$ 81,794\n",
+        page=2,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What were Northwind's net sales in 2020?", "Total net sales, 2020: $90,058 million"),
+        ("What were Northwind's net sales in Japan in 2020?", "Japan, Net sales, 2020: $21,418 million"),
+    ],
+)
+def test_the_whole_is_said_where_no_part_is_asked_for(real_encoder: Encoder, question: str, said: str) -> None:
+    found = extract(question, SEGMENTS, real_encoder, aim=QueryIntent(narrowed=True))
+    assert found.lead.endswith(said)
+    assert len(found.quotes) == 1  # its row, and no row of another segment
+
+
 def test_a_heading_is_never_an_answer(real_encoder: Encoder) -> None:
     found = extract(
         "What are the results of sales?", [hit("Results of sales\n\nSales results were fine.")], real_encoder
