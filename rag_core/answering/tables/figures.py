@@ -21,7 +21,7 @@ _FIGURE = re.compile(
 _YEAR = re.compile(r"(?:FY|CY)?\s?['’]?(?:19|20)\d\d[AEF]?", re.IGNORECASE)
 _SCALE = re.compile(
     r"\b(?:in|of)\s(?:[\w.]*\s){0,2}?(thousand|million|billion)s?\b|[$€£¥]\s?(?:['’]?(000)s?|(m|k|bn)\b)"
-    r"|\b(thousand|million|billion)s?\b|['’](000)s?\b",
+    r"|\b(thousand|million|billion)s?\b|['’](000)s?\b|\((000)['’]?s\)",
     re.IGNORECASE,
 )
 _OF = r"(?:(?:U\.?S\.?|NT|HK|[A-Z][a-z]+(?:an|ish))\s)?"  # whose: "Australian dollars", "Danish crowns"

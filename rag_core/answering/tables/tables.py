@@ -87,12 +87,14 @@ class Cell:
 
     @property
     def scale(self) -> str:
-        """The scale its table names, nearest first; none for what is a share or has its own, nor for what one
-        of something earns or costs ("in millions, except per share amounts")."""
-        named = f"{self.name} {self.group.text if self.group else ''}"
+        """The scale that its group or its table names, nearest first; none for what is a share or has its own, nor for
+        what one of something earns or costs ("in millions, except per share amounts")."""
+        group = self.group.text if self.group else ""
+        named = f"{self.name} {group}"
         if self.figure.percent or (self.figure.decimals and _PER_ONE.search(named)):
             return ""
-        return next((scale for part in (*self.heads, *self.about) if (scale := scale_of(part.text))), "")
+        above = (group, *(part.text for part in (*self.heads, *self.about)))
+        return next(filter(None, map(scale_of, above)), "")
 
     @property
     def currency(self) -> str:

@@ -222,6 +222,12 @@ def test_what_is_summed_up_is_in_the_currency_of_the_first_and_the_last() -> Non
     assert said(found["506"]) == "Stores, 2019: 506 million"
 
 
+def test_a_group_has_a_scale_of_its_own() -> None:
+    found = cells("(in millions)\n\t2020\t2019\nSales\t163\t149\nShares used (000’s)\nBasic\t442,297\t439,755\n")
+    assert said(found["442,297"]) == "Shares used (000’s), Basic, 2020: 442,297 thousand"
+    assert said(found["163"]) == "Sales, 2020: 163 million"
+
+
 def test_a_sum_further_in_and_what_begins_further_out_are_not_of_the_group() -> None:
     text = (
         "\t2020\t2019\nOperating expenses:\nResearch\t18,752\t16,217\nSelling\t19,916\t18,245\n"
