@@ -84,6 +84,8 @@ $(VENV)/.llama: $(VENV)/.product
 	rm -f $(VENV)/llama.pid
 	@touch $@
 
+# make llama CUDA=1 or METAL=1 compiles it for an NVIDIA card (with the CUDA toolkit) or Apple's.
+llama: export CMAKE_ARGS := $(CMAKE_ARGS)$(if $(CUDA), -DGGML_CUDA=on)$(if $(METAL), -DGGML_METAL=on)
 llama:
 	@rm -f $(VENV)/.llama
 	@$(BIN)/python -m pip uninstall --quiet --yes llama-cpp-python 2> /dev/null

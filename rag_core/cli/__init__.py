@@ -26,7 +26,8 @@ _COMMANDS = {
     "ask": "ask", "chat": "chat", "export": "export", "documents": "documents", "tag": "documents",
     "collection": "collections", "rename": "documents", "remove": "documents", "verify": "state", "repair": "state",
     "models": "models", "keys": "keys", "mcp": "mcp", "status": "state", "reembed": "state", "evaluate": "evaluate",
-    "backup": "archive", "restore": "archive", "dumps": "dumps", "completion": "completion",
+    "backup": "archive", "restore": "archive", "dumps": "dumps", "app": "app",
+    "fetch": "sources", "crawl": "sources", "query": "ask", "completion": "completion",
 }  # fmt: skip
 
 

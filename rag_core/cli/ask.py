@@ -39,6 +39,9 @@ def ask(
     show(session, session.asked(question, scope, model=model, agent=agent, mode=mode, conversation=conversation))
 
 
+query = ask  # as CLI-RAG calls it
+
+
 def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Print an answer while it comes, the steps of an agent before it, and its citations. Returns it.
 

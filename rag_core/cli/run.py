@@ -39,17 +39,17 @@ def _listening(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--no-browser", is_flag=True, help="open no browser")
 def run(session: Session, port: int, address: str, no_browser: bool) -> None:
     """Become the application's server."""
-    _serve(session, port, address, browser=not no_browser)
+    serve_here(session, port, address, browser=not no_browser)
 
 
 @command("serve", help="The same without a browser.")
 @_listening
 def serve(session: Session, port: int, address: str) -> None:
     """Become the application's server."""
-    _serve(session, port, address, browser=False)
+    serve_here(session, port, address, browser=False)
 
 
-def _serve(session: Session, port: int, address: str, *, browser: bool) -> None:
+def serve_here(session: Session, port: int, address: str = HERE, *, browser: bool = True) -> None:
     """Raises UsageError for what is no port, LecternError for one in use. A library that has a server gets no other."""
     if session.wire is not None:
         url = session.wire.url + session.wire.ask("POST", f"{ROOT}/entry")["address"]

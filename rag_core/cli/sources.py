@@ -18,16 +18,40 @@ if TYPE_CHECKING:
     from rag_core.sources import Source
 
 _FOLLOW_S = 1.0
+_DELAY_S = 0.5
 
 
 @command("add", help="Add files, folders and web addresses, and finish what was left pending.")
 @click.argument("sources", nargs=-1, metavar="SOURCE...", type=click.Path(readable=False))
 @click.option("--depth", type=int, default=0, help="follow the links of a page so far, within its path (0)")
 @click.option("--pages", type=int, default=50, help="most addresses fetched for each that is named (50)")
-@click.option("--delay", type=float, default=0.5, help="seconds between two requests (0.5)")
+@click.option("--delay", type=float, default=_DELAY_S, help="seconds between two requests (0.5)")
 @click.option("--password", help="password of encrypted PDF documents; asked for when it is left out")
 def add(session: Session, sources: tuple[str, ...], depth: int, pages: int, delay: float, password: str | None) -> int:
     """Add files (PDF, Office, web, EPUB, mail, CSV, text, code, images), folders, archives and addresses."""
+    return _added(session, sources, depth, pages, delay, password)
+
+
+@command("fetch", help="Add the pages at these addresses: the same as add.")
+@click.argument("addresses", nargs=-1, required=True, metavar="ADDRESS...")
+def fetch(session: Session, addresses: tuple[str, ...]) -> int:
+    """As CLI-RAG calls it."""
+    return _added(session, addresses, 0, 1, _DELAY_S)
+
+
+@command("crawl", help="Add a page and what it links to within its path: the same as add --depth 2.")
+@click.argument("address")
+@click.option("--depth", type=int, default=2, help="how far links are followed (2)")
+@click.option("--pages", type=int, default=50, help="most addresses fetched (50)")
+@click.option("--delay", type=float, default=_DELAY_S, help="seconds between two requests (0.5)")
+def crawl(session: Session, address: str, depth: int, pages: int, delay: float) -> int:
+    """As CLI-RAG calls it."""
+    return _added(session, (address,), depth, pages, delay)
+
+
+def _added(
+    session: Session, sources: tuple[str, ...], depth: int, pages: int, delay: float, password: str | None = None
+) -> int:
     from rag_core.domain import WebAddress
 
     session.changes("add", *sources)

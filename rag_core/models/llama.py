@@ -137,6 +137,7 @@ def _loaded(path: Path, settings: GenerationSettings, gpu_layers: int) -> Any:
         model_path=str(path),
         n_ctx=settings.context_tokens,
         n_gpu_layers=gpu_layers,
+        use_mlock=settings.memory_lock,
         n_threads=threads,
         n_threads_batch=threads,
         verbose=False,

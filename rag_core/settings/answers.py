@@ -116,6 +116,7 @@ class GenerationSettings(Group):
         default="auto", description="what opens a GGUF file: 'llama.cpp', 'OpenVINO', or 'auto' for the faster by trial"
     )
     gpu_layers: int = Field(default=-1, ge=-1, description="layers on the GPU where there is one, -1 for all")
+    memory_lock: bool = Field(default=False, description="llama.cpp keeps a local model from being swapped out")
     threads: int = Field(default=0, ge=0, description="threads of a local model, 0 for the fastest by trial")
     idle_s: float = Field(
         default=600.0,

@@ -1,4 +1,4 @@
-"""The five seeds beside Lectern's defaults: `python -m tests.benchmarks.seeds [--sets spans med languages]`.
+"""The five seeds beside Lectern's defaults: `python -m tests.benchmarks.seeds [--sets spans med time]`.
 
 Each set is added to a library of its own, summarised and clustered, and its questions are asked of each configuration
 (`rag_core/evaluation/seeds.py`) as answers get their passages. One JSON object for each set and configuration: the
@@ -62,7 +62,7 @@ def compared(chosen: Set, folder: Path, most: int, *, plain: bool) -> Iterator[d
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=["spans", "med", "filings"], choices=NAMES)
+    parser.add_argument("--sets", nargs="+", default=["spans", "med", "time"], choices=NAMES)
     parser.add_argument("--most", type=int, default=1000, help="questions of each set")
     parser.add_argument("--plain", action="store_true", help="modes of search, in the place of configurations")
     options = parser.parse_args()

@@ -23,8 +23,8 @@ from rag_core.domain import Question, Result
 from rag_core.text.tokens import words
 
 ANSWER_KEYS = (
-    "correct", "abstention", "contains", "exact_match", "token_f1", "rouge_1", "rouge_2", "rouge_l", "similarity",
-    "relevance", "faithfulness",
+    "correct", "abstention", "contains", "exact_match", "token_precision", "token_recall", "token_f1", "rouge_1",
+    "rouge_2", "rouge_l", "similarity", "relevance", "faithfulness",
 )  # fmt: skip
 
 _ROUGE = ("rouge1", "rouge2", "rougeL")
@@ -43,10 +43,11 @@ def exact_match(prediction: str, references: Sequence[str]) -> float:
     return float(normalised(prediction) in _usable(references))
 
 
-def token_f1(prediction: str, references: Sequence[str]) -> float:
-    """Harmonic mean of the shares of words that prediction and reference hold of each other; best reference, 0..1."""
+def token_scores(prediction: str, references: Sequence[str]) -> tuple[float, float, float]:
+    """Shares of the prediction's words that the reference holds and of its words that the prediction holds, and their
+    harmonic mean (F1), each 0..1, for the reference whose F1 is best."""
     found = normalised(prediction).split()
-    return max(_f1(found, reference.split()) for reference in _usable(references))
+    return max((_shared(found, reference.split()) for reference in _usable(references)), key=lambda one: one[2])
 
 
 def contains(prediction: str, references: Sequence[str]) -> float:
@@ -116,9 +117,12 @@ def answer_metrics(result: Result, encode: Encode) -> dict[str, float | None]:
 
 
 def _worded(answer: str, references: Sequence[str]) -> dict[str, float | None]:
+    precision, recall, f1 = token_scores(answer, references)
     return {
         "exact_match": exact_match(answer, references),
-        "token_f1": token_f1(answer, references),
+        "token_precision": precision,
+        "token_recall": recall,
+        "token_f1": f1,
         "contains": contains(answer, references),
     }
 
@@ -155,12 +159,13 @@ def _usable(references: Sequence[str]) -> list[str]:
     return [text for text in map(normalised, references) if text] or [""]
 
 
-def _f1(found: list[str], wanted: list[str]) -> float:
+def _shared(found: list[str], wanted: list[str]) -> tuple[float, float, float]:
+    """Precision, recall and F1 of words."""
     if not found or not wanted:
-        return float(found == wanted)
+        return (float(found == wanted),) * 3
     same = sum((Counter(found) & Counter(wanted)).values())
     precision, recall = same / len(found), same / len(wanted)
-    return 2 * precision * recall / (precision + recall) if same else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if same else 0.0
 
 
 def _holds(text: str, reference: str) -> bool:

@@ -86,6 +86,18 @@ METRICS: tuple[Metric, ...] = (
         "answer",
     ),
     Metric(
+        "token_precision",
+        "Words that are right (precision)",
+        "Of the answer's words, the share that stand in the nearest reference answer; words added lower it.",
+        "answer",
+    ),
+    Metric(
+        "token_recall",
+        "Words that are there (recall)",
+        "Of the nearest reference answer's words, the share that stand in the answer; words missing lower it.",
+        "answer",
+    ),
+    Metric(
         "token_f1",
         "Words in common (F1)",
         "How many words the answer shares with the nearest reference answer, in any order; words missing and words"
@@ -223,6 +235,16 @@ WORDS: Mapping[str, Words] = MappingProxyType(
             "how often the answer is exactly a reference",
             "gives exactly a reference answer more often",
             "gives exactly a reference answer less often",
+        ),
+        "token_precision": Words(
+            "the share of the answer's words that are the reference's",
+            "adds fewer words to those of the reference",
+            "adds more words to those of the reference",
+        ),
+        "token_recall": Words(
+            "the share of the reference's words that the answer has",
+            "leaves out fewer words of the reference",
+            "leaves out more words of the reference",
         ),
         "token_f1": Words(
             "the words shared with the reference",

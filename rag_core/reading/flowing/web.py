@@ -37,6 +37,8 @@ _BETWEEN = frozenset(_BETWEEN_TAGS.split())
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _AROUND = "//nav|//footer|//aside|//*[@role='navigation' or @role='contentinfo' or @role='complementary']"
 _PUBLISHED = "//meta[@property='article:published_time' or @itemprop='datePublished' or @name='date']/@content"
+_DESCRIBED = "//meta[@name='description' or @property='og:description']/@content"
+_DESCRIPTION_CHARS = 80  # of one that is cut short the beginning tells whether the text has it
 _YEAR = re.compile(r"(?:19|20)\d\d(?=-|$)")
 _HEADS, _ROWS = "//h2 | //h3", "//tr"
 _PARTS = "//p | //li | //tr | //h1 | //h2 | //h3 | //pre"
@@ -67,7 +69,21 @@ def read(path: Path, max_chars: int) -> Flow:
     year = int(said[0]) if said else None
     notes = tuple(filter(None, (note, taken_out(text), hidden_note(hidden_texts(root)))))
     details = Details(title, author, year, language=root.get("lang", ""), notes=notes)
-    return Flow(blocks(main), details, _marked(root))
+    return Flow(_described(root, main), details, _marked(root))
+
+
+def _described(root: Any, main: Any) -> Iterator[Block]:
+    """A page's blocks; below its heading what it says of itself for search engines, unless its text says that."""
+    said, found = _said(root, _DESCRIBED), blocks(main)
+    first = next(found, None)
+    if first is not None and first.kind == "heading":
+        yield first
+        first = next(found, None)
+    if said and said.rstrip(" .…")[:_DESCRIPTION_CHARS] not in " ".join("".join(main.itertext()).split()):
+        yield Block("paragraph", said)
+    if first is not None:
+        yield first
+    yield from found
 
 
 def parsed(text: str) -> Any:

@@ -24,7 +24,7 @@ from rag_core.evaluation.measuring.answers import (
     relevance,
     rouge,
     similarity,
-    token_f1,
+    token_scores,
 )
 from tests.rag_core.answering.parts import encode
 
@@ -54,7 +54,9 @@ def test_equal_to_the_script_of_squad(squad: Any, prediction: str, references: l
     exact, f1 = squad.get_raw_scores([question], {"q": prediction})
     assert normalised(prediction) == squad.normalize_answer(prediction)
     assert exact_match(prediction, references) == exact["q"]
-    assert token_f1(prediction, references) == NEAR(f1["q"], abs=1e-9)
+    precision, recall, both = token_scores(prediction, references)
+    assert both == NEAR(f1["q"], abs=1e-9)
+    assert both == NEAR(2 * precision * recall / (precision + recall) if both else 0, abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +157,8 @@ def test_an_answer() -> None:
     assert list(metrics) == list(ANSWER_KEYS)
     text = "The ferry runs at 7. Tea is hot."
     assert (metrics["correct"], metrics["contains"], metrics["exact_match"], metrics["abstention"]) == (1, 1, 0, 1)
-    assert metrics["token_f1"] == NEAR(token_f1(text, QUESTION.references))
+    words = [metrics[key] for key in ("token_precision", "token_recall", "token_f1")]
+    assert words == NEAR([*token_scores(text, QUESTION.references)])
     assert (metrics["rouge_1"], metrics["rouge_2"], metrics["rouge_l"]) == NEAR(rouge(text, QUESTION.references))
     assert metrics["similarity"] == NEAR(similarity(text, QUESTION.references, encode), abs=1e-6)
     assert metrics["relevance"] == NEAR(relevance(QUESTION.text, text, encode), abs=1e-6)
@@ -170,13 +173,13 @@ def test_an_abstention_where_there_is_an_answer() -> None:
 
 def test_an_abstention_where_there_is_none() -> None:
     metrics = answer_metrics(replace(ABSTAINED, question=NO_ANSWER), encode)
-    right = {"correct", "abstention", "contains", "exact_match", "token_f1"}
+    right = {"correct", "abstention", "contains", "exact_match", "token_precision", "token_recall", "token_f1"}
     assert metrics == {key: 1.0 if key in right else None for key in ANSWER_KEYS}
 
 
 def test_an_answer_where_there_is_none() -> None:
     metrics = answer_metrics(replace(ANSWERED, question=NO_ANSWER), encode)
-    wrong = {"correct", "abstention", "contains", "exact_match", "token_f1"}
+    wrong = {"correct", "abstention", "contains", "exact_match", "token_precision", "token_recall", "token_f1"}
     assert metrics == {key: 0.0 if key in wrong else None for key in ANSWER_KEYS} | {"faithfulness": 0.5}
 
 

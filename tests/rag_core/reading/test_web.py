@@ -69,6 +69,16 @@ def test_a_page_says_its_title_author_and_pictures(reader: Reader, tmp_path: Pat
     assert "1. Book.\n2. Board." in text
 
 
+def test_what_a_page_says_of_itself_stands_below_its_heading_unless_its_text_says_so(
+    reader: Reader, tmp_path: Path
+) -> None:
+    said = "What the ferries to Marn and Tolsund cost from May on."
+    page = PAGE.replace("<title>", f'<meta name="description" content="{said}"><title>')
+    assert given(reader, tmp_path, page).pages[0].text.startswith(f"Ferry fares\n\n{said}\n\nThe ferry company")
+    again = PAGE.replace("<title>", '<meta name="description" content="The ferry company has set new fares..."><title>')
+    assert given(reader, tmp_path, again).pages[0].text.startswith("Ferry fares\n\nThe ferry company")
+
+
 def test_bold_lines_are_headings_where_the_page_has_none(reader: Reader, tmp_path: Path) -> None:
     lines = (
         "<p><b>1. Term</b></p><p>Two years, <b>no more</b></p><div><span style='font-weight:700'>Notice</span></div>"
