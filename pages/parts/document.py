@@ -51,7 +51,9 @@ def _heading(library: Library, document: Document, notes: list[reading.Row]) -> 
         with st.expander("Abstract", key="upload_abstract"):
             st.markdown(formatting.plain(document.card.abstract))
     if document.to_recognise:
-        st.caption(f":material/document_scanner: {recognising.left_words(document.to_recognise)}")
+        st.caption(
+            f":material/document_scanner: {recognising.left_words(document.to_recognise, document.is_recording)}"
+        )
     for note in notes[:SHOWN_NOTES]:
         st.caption(f":orange[:material/warning:] {formatting.plain(note['name'])}")
     if len(notes) > SHOWN_NOTES:

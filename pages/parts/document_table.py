@@ -76,7 +76,8 @@ def row(document: Document) -> dict[str, Any]:
 
 def _state(document: Document) -> str:
     left = document.to_recognise
-    return f"Ready, OCR: {left:,} left" if left else filtering.STATES[document.state]
+    how = "speech" if document.is_recording else "OCR"
+    return f"Ready, {how}: {left:,} left" if left else filtering.STATES[document.state]
 
 
 def _open() -> None:

@@ -17,8 +17,10 @@ def progress(library: Library) -> None:
         fragment(refreshed, REFRESH_S)(lambda: _line(library), lambda: not library.recognition.left())
 
 
-def left_words(pages: int) -> str:
+def left_words(pages: int, is_recording: bool = False) -> str:
     """`Text recognition (OCR): 12 pages to go.`"""
+    if is_recording:
+        return f"Speech recognition: {formatting.count(pages, 'minute')} to go."
     return f"Text recognition (OCR): {formatting.count(pages, 'page')} to go."
 
 

@@ -55,11 +55,13 @@ M4A = "audio/mp4"
 WAV = "audio/wav"
 OGG = "audio/ogg"
 FLAC = "audio/flac"
+AAC = "audio/aac"
+AMR = "audio/amr"
 MP4 = "video/mp4"
 WEBM = "video/webm"
 SHEETS = (XLSX, XLSB, XLS, ODS)
 IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF, AVIF, HEIC)
-SOUNDS = (MP3, M4A, WAV, OGG, FLAC, MP4, WEBM)
+SOUNDS = (MP3, M4A, WAV, OGG, FLAC, AAC, AMR, MP4, WEBM)
 
 
 @dataclass(frozen=True, slots=True)

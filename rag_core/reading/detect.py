@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.reading.base import (
+    AAC,
+    AMR,
     AVIF,
     BMP,
     CODE,
@@ -85,7 +87,8 @@ _COMPOUND_SUFFIXES = {".doc": DOC, ".dot": DOC, ".xls": XLS, ".xlt": XLS, ".ppt"
 _PLAIN_SUFFIXES = (".txt", ".text", ".rst", ".org", ".adoc", ".log", ".bib")
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".avif")
 _SOUND_SUFFIXES = (
-    ".mp3", ".m4a", ".m4b", ".wav", ".ogg", ".oga", ".opus", ".flac", ".mp4", ".m4v", ".mov", ".webm", ".mkv",
+    ".mp3", ".m4a", ".m4b", ".aac", ".amr", ".wav", ".ogg", ".oga", ".opus", ".flac",
+    ".mp4", ".m4v", ".mov", ".3gp", ".webm", ".mkv",
 )  # fmt: skip
 SUFFIXES = frozenset({".pdf", ".rtf", *_TEXT_SUFFIXES, *_PLAIN_SUFFIXES, *_IMAGE_SUFFIXES})
 SUFFIXES |= {*_ZIP_SUFFIXES, *_COMPOUND_SUFFIXES}
@@ -120,17 +123,18 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"GGUF", "a language model (GGUF)"),
 )
 _HEIC = re.compile(rb".{4}ftyp(?:hei|hev|mif|msf)", re.DOTALL)
-# A frame of MPEG's third layer begins with eleven set bits; what else begins so has a name that says otherwise.
+# A frame of MPEG's sound begins with eleven set bits; what else begins so has a name that says otherwise.
 _SOUNDS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"ID3[\x02-\x04]"), MP3),
     (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), WAV),
     (re.compile(rb"OggS\x00"), OGG),
     (re.compile(rb"fLaC\x00"), FLAC),
+    (re.compile(rb"#!AMR(?:-WB)?\n"), AMR),
     (re.compile(rb".{4}ftypM4[AB]", re.DOTALL), M4A),
     (re.compile(rb".{4}ftyp", re.DOTALL), MP4),
     (re.compile(rb"\x1a\x45\xdf\xa3"), WEBM),
 )
-_FRAME = re.compile(rb"\xff[\xe2-\xe7\xf2-\xf7\xfa\xfb]")
+_FRAME = re.compile(rb"\xff[\xe2-\xe7\xf0-\xf7\xf8-\xfb]")
 # The length of a bitmap's header, its fifteenth byte, is one of a few: a text that begins with BM has none.
 _IMAGES: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), PNG),
@@ -219,8 +223,8 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
         return HEIC if find_spec("pillow_heif") else None
     if sound := next((kind for mark, kind in _SOUNDS if mark.match(head)), None):
         return sound
-    if suffix == ".mp3" and _FRAME.match(head):
-        return MP3
+    if suffix in (".mp3", ".aac") and _FRAME.match(head):
+        return MP3 if suffix == ".mp3" else AAC
     if suffix not in SUFFIXES and head.removeprefix(codecs.BOM_UTF8).startswith(_XML_BEGIN):
         return XML
     # What a server said instead of the PDF is not what was meant to be read.

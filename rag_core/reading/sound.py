@@ -30,9 +30,11 @@ RATE = 16_000
 """Samples a second of what is decoded."""
 _INSTALL = "Install what it takes: `pip install 'lectern[sound]'` (in a checkout `.venv/bin/pip install '.[sound]'`)."
 _DEMUXERS = {
-    base.MP3: "mp3", base.WAV: "wav", base.OGG: "ogg", base.FLAC: "flac", base.M4A: "mov", base.MP4: "mov",
-    base.WEBM: "matroska",
+    base.MP3: "mp3", base.WAV: "wav", base.OGG: "ogg", base.FLAC: "flac", base.AAC: "aac", base.AMR: "amr",
+    base.M4A: "mov", base.MP4: "mov", base.WEBM: "matroska",
 }  # fmt: skip
+# Formats without a length of their own: FFmpeg would guess it by their first seconds.
+_GUESSED = ("mp3", "aac", "amr")
 
 
 class SoundDocument(OpenDocument):
@@ -122,7 +124,7 @@ def _begin_s(stream: Any) -> float:
 
 def _seconds(container: InputContainer) -> float:
     """How long it is; of a recording that does not say so, by going through it."""
-    if container.duration:
+    if container.duration and container.format.name not in _GUESSED:
         return float(container.duration) / 1_000_000
     stream = container.streams.audio[0]
     ends = (float((packet.pts + (packet.duration or 0)) * packet.time_base) for packet in container.demux(stream)

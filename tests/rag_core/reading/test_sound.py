@@ -44,7 +44,8 @@ def tone(tmp_path: Path) -> Callable[[float], Path]:
     [
         (b"ID3\x03\x00", "a.mp3", "audio/mpeg"), (b"\xff\xfb\x90\x64", "a.mp3", "audio/mpeg"),
         (b"RIFF\x00\x10\x00\x00WAVEfmt ", "a.wav", WAV), (b"OggS\x00\x02", "memo", OGG),
-        (b"fLaC\x00\x00", "a.flac", "audio/flac"), (b"\x00\x00\x00\x1cftypM4A ", "memo.m4a", "audio/mp4"),
+        (b"fLaC\x00\x00", "a.flac", "audio/flac"), (b"\xff\xf1\x50\x80", "a.aac", "audio/aac"),
+        (b"#!AMR\n\x3c", "call.amr", "audio/amr"), (b"\x00\x00\x00\x1cftypM4A ", "memo.m4a", "audio/mp4"),
         (b"\x00\x00\x00\x1cftypisom", "film.mp4", "video/mp4"), (b"\x1a\x45\xdf\xa3", "film.webm", "video/webm"),
     ],
 )  # fmt: skip
