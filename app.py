@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from pages.parts import hosting, page_itself, viewer
+from pages.parts import finder, hosting, page_itself, viewer
 from rag_core.api.guard import Guard
 
 
@@ -24,7 +24,7 @@ def library(request: Request) -> RedirectResponse:
 
 app = st.App(
     Path(__file__).parent / "face.py",
-    routes=[hosting.doors.route, Route("/upload", library), *page_itself.routes(), *viewer.routes()],
+    routes=[hosting.doors.route, Route("/upload", library), *page_itself.routes(), finder.route(), *viewer.routes()],
     middleware=[Middleware(Guard, doors=hosting.doors)],
     lifespan=hosting.lifespan,
 )

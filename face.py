@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import frame, resources, signing_in
+from pages.parts import finder, frame, resources, signing_in
 
 HERE = Path(__file__).parent
 ABOUT = "**Lectern** answers questions from your own documents, on your own machine, and shows the page it read."
@@ -28,6 +28,7 @@ def main() -> None:
     opening = resources.opening()
     if opening.state == "open":
         opening.library.jobs.resume()
+        finder.draw()
         frame.run(page)
         opening.warm_up()
     elif opening.state == "opening":

@@ -23,6 +23,8 @@ def main() -> None:
     """Draw the page."""
     library = resources.library()
     next_steps.leave()
+    if asks := st.session_state.pop("chat_asks", ""):
+        chat_stream.ask(asks)
     chosen = conversations.current()
     with recovering(library):
         collection = collections.current(library)

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts import (
     add_from,
     adding,
+    asking_of,
     clusters,
     collections,
     document,
@@ -27,6 +28,7 @@ PURPOSE = (
 def main() -> None:
     """Draw the page."""
     library = resources.library()
+    asking_of.leave()
     jobs = library.jobs
     opened = LibraryState.parse().d
     with st.container(key="upload_open" if opened else "upload_page_body"), recovering(library):

@@ -59,8 +59,8 @@ class Library:
     none; lists (`chunks`, `pages`, `messages`) are then empty.
 
     What is done less often stands with its service: `sources` that are followed, the `catalogue` of titles and tags,
-    `collections`, `chunk_edits`, `dump_files` of vectors, `page_places` of text, `clusters`, `recognition`, the
-    `history` of conversations, `table_plans` over whole tables, `table_views` of their rows and how they are read,
+    `collections`, `chunk_edits`, `dump_files` of vectors, `page_places` of text, `guides`, `clusters`, `recognition`,
+    the `history` of conversations, `table_plans` over whole tables, `table_views` of their rows and how they are read,
     `language_models`, `preferences`, `maintenance`, `evaluation`, `insights`, `access` of other programs, `jobs`.
     """
 
@@ -84,6 +84,7 @@ class Library:
         from rag_core.services.editing import ChunkEdits
         from rag_core.services.embedding_in_use import EmbeddingInUse
         from rag_core.services.following import FollowedSources
+        from rag_core.services.guides import Guides
         from rag_core.services.history import History
         from rag_core.services.language_models import LanguageModels
         from rag_core.services.maintenance import Maintenance
@@ -105,6 +106,7 @@ class Library:
         self.dump_files = DumpFiles(storage, self.ingest.committing)
         kept_up = partial(partial, keep_up, self)
         self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))
+        self.guides = Guides(storage, asking)
         self.history = History(storage)
         self.page_places = PagePlaces(storage, reader)
         self.table_plans = TablePlans(storage, self.preferences, asking)

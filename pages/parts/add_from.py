@@ -22,13 +22,16 @@ def ways(library: Library) -> None:
     """A row of them, below the drop zone."""
     followed = [one for one in library.sources.followed() if one.kind == "folder" or one.documents]
     with st.container(key="upload_ways", horizontal=True, gap="small"):
-        with st.popover("Web address", icon=":material/language:"):
+        turn = st.session_state.setdefault("upload_ways_turn", 0)  # what was taken closes where it was typed
+        with st.popover("Web address", icon=":material/language:", key=f"upload_web_{turn}"):
             _address()
-        with st.popover("Folder", icon=":material/folder:"):
+        with st.popover("Folder", icon=":material/folder:", key=f"upload_folder_way_{turn}"):
             _folder()
         if followed:
             with st.popover(f"Followed ({len(followed)})", icon=":material/sync:"):
                 _followed(followed)
+    if problem := st.session_state.pop("upload_way_problem", None):
+        st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
     if passed_over := st.session_state.get("upload_passed_over"):
         st.caption(f":gray[:material/info:] {formatting.plain(passed_over)}")
     for one in followed:
@@ -143,6 +146,7 @@ def _fetch() -> None:
             delay_s=float(state["upload_delay"]), tags=collections.tags(),
         )  # fmt: skip
         state["upload_address"] = ""
+        _taken(f"{formatting.shorten(address, 60)} is being fetched")
 
 
 def _update(location: str) -> None:
@@ -167,9 +171,18 @@ def _watch() -> None:
             library = resources.library()
             library.jobs.submit(KIND, library.sources.watch(owning.permitted(folder), tags=collections.tags()).location)
         except LecternError as error:
-            naming.tell(error)
+            _taken("")
+            st.session_state["upload_way_problem"] = f"{error} {error.help}".strip()
         else:
             st.session_state["upload_watched"] = ""
+            _taken(f"{formatting.shorten(folder, 60)} is followed from now on")
+
+
+def _taken(words: str) -> None:
+    """Close the panel, and say at once what happens."""
+    st.session_state["upload_ways_turn"] += 1
+    if words:
+        st.toast(formatting.plain(words), icon=":material/check:")
 
 
 def _leave(location: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import collections, formatting, resources, samples
+from pages.parts import asking_of, collections, formatting, resources, samples
 from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
 from rag_core.errors import EncryptedDocument, LecternError
@@ -16,6 +17,9 @@ from rag_core.jobs import Jobs, Request
 
 KIND = "add"
 SHOWN = 40
+FEW = 3  # files that have a line each while they are added
+GONE_S = 120.0
+_LEAST_S = 3.0
 BUSY_S = 0.5
 IDLE_S = 3.0
 
@@ -69,7 +73,9 @@ def sample_button(jobs: Jobs) -> None:
 def progress(jobs: Jobs) -> None:
     """The lines of all files that are added; they refresh by themselves, and the page with them when one is done."""
     seen = _seen(jobs)
-    fragment(refreshed, BUSY_S if jobs.busy(KIND) else IDLE_S)(lambda: _lines(jobs), lambda: seen != _seen(jobs))
+    fragment(refreshed, BUSY_S if jobs.busy(KIND) else IDLE_S)(
+        lambda: _lines(jobs), lambda: seen != _seen(jobs) or asking_of.is_wanted()
+    )  # fmt: skip
 
 
 def _seen(jobs: Jobs) -> tuple[bool, int, int]:
@@ -92,27 +98,77 @@ def _take_files(key: str) -> None:
 
 
 def _lines(jobs: Jobs) -> None:
+    _clear_old(jobs)
     files = jobs.all(KIND)
     if not files:
         return
+    under_way = [job for job in files if not job.finished]
+    plain = [job for job in files if _is_plain(job)]
+    told = [job for job in files if job.finished and job not in plain]
+    told.sort(key=lambda job: job.state != "failed")  # what needs somebody stands first
     with st.container(key="upload_jobs", gap="xsmall"):
-        if told := resumed(files):
-            st.caption(f":material/history: {told}")
-        ready = sum(map(_is_plain, files))
-        folds = ready > 1  # a line for each would push the table away
-        lines = [job for job in files if not (folds and _is_plain(job))]
-        for job in lines[:SHOWN]:
+        if words := resumed(files):
+            st.caption(f":material/history: {words}")
+        for job in told[:SHOWN]:
             _line(jobs, job)
-        if len(lines) > SHOWN:
-            st.caption(f"and {formatting.count(len(lines) - SHOWN, 'more file')}")
-        if folds:
-            _added(jobs, ready)
-        with st.container(horizontal=True, gap="small"):
-            if len(failed := [job.id for job in lines if _can_retry(jobs, job)]) > 1:
-                retry = partial(_retry, jobs, failed)
-                st.button("Retry failed", key="upload_retry_all", type="tertiary", on_click=retry)
-            if sum(job.finished for job in lines) > 1:
-                st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
+        if len(told) > SHOWN:
+            st.caption(f"and {formatting.count(len(told) - SHOWN, 'more file')}")
+        if len(under_way) > FEW:
+            _whole(jobs, files, under_way)
+        else:
+            for job in under_way:
+                _line(jobs, job)
+        if len(plain) > 1 or under_way:
+            _added(jobs, plain)
+        elif plain:
+            _line(jobs, plain[0])
+        _for_all(jobs, told)
+
+
+def _whole(jobs: Jobs, files: Sequence[Job], under_way: Sequence[Job]) -> None:
+    """All that is under way in one line, with what is read now."""
+    with st.container(key="upload_whole", horizontal=True, vertical_alignment="center", wrap=False):
+        done = len(files) - len(under_way)
+        st.progress(sum(measure(job)[0] for job in files if not job.finished) / len(files) + done / len(files),
+                    text=" :gray[· ]".join([f"{done:,} of {len(files):,}", *_left(files, done)]))  # fmt: skip
+        st.button(
+            "Cancel all", icon=":material/close:", key="upload_cancel_all", type="tertiary", on_click=_cancel_all,
+            args=(jobs, [job.id for job in under_way]),
+        )  # fmt: skip
+    now = [formatting.plain(formatting.shorten(job.name, 40)) for job in under_way if job.state == "running"]
+    if now:
+        st.caption(", ".join(now[:FEW]))
+
+
+def _left(files: Sequence[Job], done: int) -> list[str]:
+    """`about 6 min`, by how long those took that are done."""
+    begun = [job.began_at for job in files if job.began_at]
+    spent_s = time.time() - min(begun).timestamp() if begun else 0.0
+    if not done or spent_s < _LEAST_S:
+        return []
+    return [f"{formatting.duration(spent_s / done * (len(files) - done))} left"]
+
+
+def _cancel_all(jobs: Jobs, ids: Sequence[str]) -> None:
+    for job_id in ids:
+        jobs.cancel(job_id)
+
+
+def _for_all(jobs: Jobs, told: Sequence[Job]) -> None:
+    """What can be done with several lines at once."""
+    with st.container(horizontal=True, gap="small"):
+        if len(failed := [job.id for job in told if _can_retry(jobs, job)]) > 1:
+            retry = partial(_retry, jobs, failed)
+            st.button("Retry failed", key="upload_retry_all", type="tertiary", on_click=retry)
+        if len(told) > 1:
+            st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
+
+
+def _clear_old(jobs: Jobs) -> None:
+    """What ended well goes by itself, once it was to be seen for a while."""
+    ended = [job.ended_at for job in jobs.all(KIND) if job.ended_at]
+    if ended and not jobs.busy(KIND) and time.time() - max(ended).timestamp() > GONE_S:
+        jobs.clear(KIND, states=("done", "cancelled"))
 
 
 def _is_plain(job: Job) -> bool:
@@ -183,19 +239,27 @@ def measure(job: Job) -> tuple[float, str]:
 
 def _ready(jobs: Jobs, job: Job) -> None:
     note = f" :gray[{formatting.plain(job.progress.note or 'ready')}]"
-    _ended(jobs, job, f":green[:material/check_circle:] {formatting.plain(formatting.shorten(job.name, 90))}{note}")
+    line = f":green[:material/check_circle:] {formatting.plain(formatting.shorten(job.name, 90))}{note}"
+    _ended(jobs, job, line, [job.document_id] if job.document_id else [])
 
 
-def _added(jobs: Jobs, count: int) -> None:
+def _added(jobs: Jobs, added: Sequence[Job]) -> None:
+    ids = [job.document_id for job in added if job.document_id]
+    if not added:
+        return
     with st.container(key="upload_added", horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown(f":green[:material/check_circle:] {formatting.count(count, 'document')} :gray[added]")
+        st.markdown(f":green[:material/check_circle:] {formatting.count(len(added), 'document')} :gray[added]")
+        if ids:
+            asking_of.button(ids, f"Ask these {len(ids):,}", "upload_ask_added")
         clear = partial(jobs.clear, KIND, states=("done",))
         st.button("Dismiss", key="upload_dismiss_added", type="tertiary", on_click=clear)
 
 
-def _ended(jobs: Jobs, job: Job, line: str) -> None:
+def _ended(jobs: Jobs, job: Job, line: str, asked: Sequence[str] = ()) -> None:
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown(line)
+        if asked:
+            asking_of.button(asked, "Ask this", f"upload_ask_{job.id}")
         _dismiss(jobs, job)
 
 

@@ -18,6 +18,7 @@ from rag_core.errors import InvalidQuestion, LecternError
 from rag_core.library import Library
 
 REFRESH_S = 0.15
+LOOK_AGAIN_S = 1.0
 WAIT_S = 0.5  # as long as a click may have to wait
 
 
@@ -38,7 +39,9 @@ def exchanges(library: Library, conversation: str | None) -> str:
         last = None if asking is not None or not messages else messages[-1]
         under_way = asking is not None and not asking.finished
         # Always a fragment: the browser then keeps the very same element when the answer is whole.
-        fragment(_last, REFRESH_S if under_way else None)(conversation, len(kept), last, under_way)
+        looking = last is not None and last.answer is not None and _looking(library, conversation, last.answer)
+        every_s = REFRESH_S if under_way else LOOK_AGAIN_S if looking else None
+        fragment(_last, every_s)(conversation, len(kept), last, under_way, looking)
     return asking.id if asking is not None else last.id if last is not None else ""
 
 
@@ -121,7 +124,12 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
     )  # fmt: skip
 
 
-def _last(conversation: str, index: int, message: Message | None, under_way: bool) -> None:
+def _looking(library: Library, conversation: str, answer: Answer) -> bool:
+    """Whether questions that can be asked next are still looked for."""
+    return next_steps.questions(library, conversation, answer) is None
+
+
+def _last(conversation: str, index: int, message: Message | None, under_way: bool, looking: bool) -> None:
     """Draw the last exchange, kept or growing. When it is whole the page is drawn anew, from what the library kept."""
     board = resources.questions()
     if under_way:
@@ -137,7 +145,8 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
     elif message is not None:
         _draw_message(conversation, index, message, last=True, latest=latest)
     asked_for_more = st.session_state.pop("chat_whole_page", False)
-    if asked_for_more or (under_way and (asking is None or asking.finished)):
+    found = looking and message and message.answer and not _looking(resources.library(), conversation, message.answer)
+    if asked_for_more or found or (under_way and (asking is None or asking.finished)):
         st.rerun()
 
 
@@ -189,7 +198,10 @@ def _editor(key: str, message_id: str) -> Callable[[], None]:
 
 def _stepper(key: str, conversation: str, message: Message) -> Callable[[], None]:
     def step() -> None:
-        if question := next_steps.take(st.session_state[key]["next"], conversation, message):
+        act = st.session_state[key]["next"]
+        if act.startswith("ask "):
+            ask(act.removeprefix("ask "))
+        elif question := next_steps.take(act, conversation, message):
             ask(question, message.id)
         st.session_state["chat_whole_page"] = True
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import chunk_list, formatting, naming, passage, reading, recognising, sheet
+from pages.parts import asking_of, chunk_list, formatting, guide, naming, passage, reading, recognising, sheet
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
-VIEWS = ("Text", "Chunks", "Outline", "Tables", "Notes")
+VIEWS = ("Guide", "Text", "Chunks", "Outline", "Tables", "Notes")
 SHOWN_NOTES = 2
 
 
@@ -47,6 +47,7 @@ def _heading(library: Library, document: Document, notes: list[reading.Row]) -> 
         ", ".join(formatting.link(source) for source in document.sources),
     ]
     st.caption(" · ".join(fact for fact in facts if fact))
+    asking_of.button([document.id], "Ask this document", "upload_ask_this")
     if document.card and document.card.abstract:
         with st.expander("Abstract", key="upload_abstract"):
             st.markdown(formatting.plain(document.card.abstract))
@@ -72,6 +73,8 @@ def _beside(library: Library, document: Document, page: int, notes: list[reading
         format_func=lambda name: f"{name} ({len(notes)})" if name == "Notes" and notes else name,
     )  # fmt: skip
     match _view(document):
+        case "Guide":
+            guide.draw(library, document, page)
         case "Text":
             reading.text(library, document, page)
         case "Outline":

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import collections, filtering, formatting, naming, resources
+from pages.parts import asking_of, collections, filtering, formatting, naming, resources
 from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
@@ -33,17 +33,15 @@ def draw(documents: Sequence[Document], on_their_way: frozenset[str]) -> None:
     elif found:
         data = {"rows": [row(document) for document in found[:limit]], "tags": known, "order": filtering.order()}
         component("shelf")(
-            key="upload_shelf", data=data, on_open_change=_open, on_remove_change=_ask,
-            on_retry_change=lambda: _retry(_told("retry")),
-            on_sort_change=_sort, on_away_change=_away, on_again_change=lambda: _retry(*_told("again")),
+            key="upload_shelf", data=data, on_open_change=_open, on_remove_change=lambda: _away([_told("remove")]),
+            on_retry_change=lambda: _retry(_told("retry")), on_ask_change=lambda: asking_of.want(_told("ask")),
+            on_sort_change=_sort, on_away_change=lambda: _away(_told("away")),
+            on_again_change=lambda: _retry(*_told("again")),
             on_rename_change=lambda: naming.rename(st.session_state["upload_shelf"]["rename"]),
             on_tag_change=lambda: naming.tag(st.session_state["upload_shelf"]["tag"]),
         )  # fmt: skip
     if len(found) > limit:
         st.button(f"Show more of {len(found):,}", key="upload_more", on_click=_more)
-    removing = st.session_state.pop("upload_removing", None)
-    if document := next((document for document in documents if document.id == removing), None):
-        _confirm(document)
     naming.problem()
 
 
@@ -84,10 +82,6 @@ def _open() -> None:
     LibraryState.write(d=st.session_state["upload_shelf"]["open"])
 
 
-def _ask() -> None:
-    st.session_state["upload_removing"] = st.session_state["upload_shelf"]["remove"]
-
-
 def _told(event: str) -> Any:
     return st.session_state["upload_shelf"][event]
 
@@ -104,9 +98,9 @@ def _sort() -> None:
     st.session_state["upload_order"] = tuple(_told("sort"))
 
 
-def _away() -> None:
-    """Remove what is chosen: what is ready can be taken back for a while, what failed had nothing yet."""
-    wanted = set(_told("away"))
+def _away(ids: Sequence[str]) -> None:
+    """Remove some: what is ready can be taken back for a while, what failed had nothing yet."""
+    wanted = set(ids)
     library = resources.library()
     try:
         others = [item.id for item in library.documents() if item.id in wanted and item.state != "ready"]
@@ -144,18 +138,3 @@ def _take_back() -> None:
 
 def _more() -> None:
     st.session_state["upload_limit"] += PAGE_SIZE
-
-
-@st.dialog("Remove this document?", icon=":material/delete:")
-def _confirm(document: Document) -> None:
-    st.markdown(f"**{formatting.plain(document.title)}**")
-    st.caption("Its pages, chunks and vectors are deleted from the library. Your own file is not touched.")
-    with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Keep it", key="upload_keep"):
-            st.rerun()
-        if st.button("Remove", type="primary", key="upload_remove"):
-            try:
-                resources.library().remove(document.id)
-            except LecternError as error:
-                naming.tell(error)
-            st.rerun()

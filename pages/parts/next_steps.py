@@ -10,6 +10,7 @@ from rag_core.library import Library
 
 Step = dict[str, str]
 _LABEL_CHARS = 40
+_NEXT = 3
 _LIGHT_BYTES = 2_600_000_000  # of a model that is offered unasked
 _FILTERS = ".st-key-chat_scope_menu button"
 
@@ -17,7 +18,11 @@ _FILTERS = ".st-key-chat_scope_menu button"
 def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
     """The steps, each with its words; `press` names what of the page it opens instead of calling `take`."""
     if answer.outcome == "answered":
-        return _a_writer(library, conversation, answer)
+        steps = [*_a_writer(library, conversation, answer), *_again(library, conversation, answer)]
+        return [
+            *steps,
+            *({"act": f"ask {text}", "words": text} for text in questions(library, conversation, answer) or ()),
+        ]
     nothing = answer.outcome == "not found"
     steps = [{"act": "search", "words": "Search for these words"}] if nothing else []
     steps += _elsewhere(library, conversation, answer)
@@ -27,6 +32,20 @@ def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
         label = formatting.shorten(writing[0].label, _LABEL_CHARS)
         steps.append({"act": f"model {writing[0].id}", "words": f"Ask {label}{leaves}"})
     return steps
+
+
+def questions(library: Library, conversation: str, answer: Answer) -> list[str] | None:
+    """What can be asked next of the documents that an answer cites, each known to have one; None while it is looked
+    for, and nothing while documents are on their way."""
+    cited = {citation.document_id for citation in answer.citations}
+    if answer.outcome != "answered" or not cited or library.intake()[1]:
+        return []
+    ready = [document for document in library.documents() if document.state == "ready"]
+    found = resources.suggestions().of(ready, Scope(documents=tuple(sorted(cited))), ())
+    if found is None:
+        return None
+    asked = {message.question.strip() for message in library.messages(conversation)}
+    return [text for text in found if text not in asked][:_NEXT]
 
 
 def take(act: str, conversation: str, message: Message) -> str:
@@ -67,6 +86,17 @@ def _a_writer(library: Library, conversation: str, answer: Answer) -> list[Step]
     size = formatting.size(light[-1].size_bytes)
     words = f"This is quoted word for word. {light[-1].title} would write an answer: {size} to download"
     return [{"act": f"get {light[-1].wanted}", "words": words}]
+
+
+def _again(library: Library, conversation: str, answer: Answer) -> list[Step]:
+    """To have the same answered by another model, or from all documents."""
+    others = [one for one in library.language_models.statuses() if one.ready and one.id != answer.model]
+    steps = [
+        {"act": f"model {one.id}", "words": f"Again by {formatting.shorten(one.label, _LABEL_CHARS)}"}
+        for one in others[:_NEXT] if not one.remote
+    ]  # fmt: skip
+    narrowed = answer.trace.searched is not None and bool(answer.trace.searched.scope)
+    return [*steps, *([{"act": "widen", "words": "Again in all documents"}] if narrowed else [])]
 
 
 def _elsewhere(library: Library, conversation: str, answer: Answer) -> list[Step]:

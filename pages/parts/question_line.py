@@ -35,7 +35,7 @@ def draw(
                 scoping.choose(library, documents, "chat", scope, narrow, type="tertiary")
             models.agent(library)
             coming(library)
-            data = {"selector": ".st-key-chat_question textarea", "busy": under_way, "turn": latest}
+            data = {"selector": ".st-key-chat_question textarea", "busy": under_way, "turn": latest, "mentions": True}
             component("keys")(key="chat_keys", data=data)
         with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="chat_ask", gap="small"):
             placeholder = "Lectern is answering" if under_way else "Ask your documents"

@@ -29,8 +29,8 @@ def text(library: Library, document: Document, page: int) -> None:
     component("reading")(key="upload_reading", data=data, on_mark_change=lambda: _mark(page))
 
 
-def outline(document: Document, page: int) -> None:
-    """The sections; a click opens the page with the heading marked."""
+def outline(document: Document, page: int, most: int | None = None) -> None:
+    """The sections, the first few where there are `most`; a click opens the page with the heading marked."""
     least = min((section.level for section in document.sections), default=1)
     rows = [
         {
@@ -38,11 +38,11 @@ def outline(document: Document, page: int) -> None:
             "page": section.page, "here": section.page == page,
             "open": [section.page, section.start, section.start + len(section.title)],
         }
-        for section in document.sections
+        for section in document.sections[:most]
     ]  # fmt: skip
     component("outline")(
         key="upload_outline", data={"rows": rows, "empty": "No headings were found."},
-        on_open_change=lambda: _open("upload_outline"),
+        on_open_change=lambda: open_place("upload_outline"),
     )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def tables(library: Library, document: Document) -> None:
     st.caption(formatting.count(len(found), "table") if found else "")
     if len(found) > MOST_TABLES:
         st.caption(f"The first {MOST_TABLES} are shown.")
-    component("tables")(key="upload_tables", data=data, on_open_change=lambda: _open("upload_tables"))
+    component("tables")(key="upload_tables", data=data, on_open_change=lambda: open_place("upload_tables"))
 
 
 def notes(library: Library, document: Document) -> list[Row]:
@@ -74,7 +74,7 @@ def told(rows: Sequence[Row]) -> None:
     """The notes; a click opens the page that one is of."""
     component("outline")(
         key="upload_notes", data={"rows": list(rows), "empty": "All of it was read."},
-        on_open_change=lambda: _open("upload_notes"),
+        on_open_change=lambda: open_place("upload_notes"),
     )  # fmt: skip
 
 
@@ -124,7 +124,8 @@ def _mark(page: int) -> None:
     st.session_state["upload_span"] = None if again else (page, start, end)
 
 
-def _open(key: str) -> None:
+def open_place(key: str) -> None:
+    """Open the page, with its span marked, that was clicked in a component of this key."""
     page, start, end = st.session_state[key]["open"]
     LibraryState.write(p=str(page))
     st.session_state["upload_span"] = (page, start, end) if start < end else None

@@ -14,10 +14,11 @@ from pages.parts.auditing import audited
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.opening import Opening
 from pages.parts.running_answers import RunningAnswers
-from pages.parts.suggesting import SuggestionBoard
+from pages.parts.suggesting import Looking, SuggestionBoard
 from pages.parts.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
+    from rag_core.domain import Guide
     from rag_core.library import Library
 
 
@@ -59,6 +60,14 @@ def suggestions() -> SuggestionBoard:
     return board
 
 
+@st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
+def guides() -> Looking[Guide]:
+    """Guides of documents."""
+    board: Looking[Guide] = Looking("lectern-guides")
+    atexit.register(board.close)
+    return board
+
+
 def library() -> Library:
     """The open library, whose changes are noted in the audit; raises LecternError while it is not open."""
     return audited(opening().library)
@@ -66,6 +75,6 @@ def library() -> Library:
 
 def close() -> None:
     """Stop what runs and close the library, in this order; harmless when done twice."""
-    for board in (suggestions(), thumbnails(), questions()):
+    for board in (guides(), suggestions(), thumbnails(), questions()):
         board.close()
     opening().close()

@@ -57,7 +57,7 @@ def unread(library: Library) -> None:
 
 
 def _answered(documents: Sequence[Document], scope: Scope) -> list[str] | None:
-    return resources.suggestions().get(documents, scope, samples.questions_of(documents))
+    return resources.suggestions().of(documents, scope, samples.questions_of(documents))
 
 
 def _buttons(documents: Sequence[Document], scope: Scope, settled: bool, looking: bool) -> None:

@@ -1,13 +1,13 @@
-"""Questions to begin with, looked for in the background and kept for all sessions."""
+"""Questions that have an answer, and guides: looked for in the background and kept for all sessions."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rag_core.domain import Document, Question, Scope
 from rag_core.errors import LecternError
@@ -18,38 +18,51 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-State = tuple[frozenset[str], str]
-_STATES_KEPT = 32
+Found = TypeVar("Found")
+_KEPT = 64
+_MOST = 5
 
 
-class SuggestionBoard:
-    """Thread-safe. One state of the library, its documents and what of them is meant, is looked at after the other."""
+class Looking(Generic[Found]):
+    """Thread-safe. What takes a while is looked for in the background, one after the other, and kept by its key."""
 
-    def __init__(self, library: Callable[[], Library]) -> None:
-        self._library = library
+    def __init__(self, name: str) -> None:
         self._lock = threading.Lock()
-        self._found: OrderedDict[State, Future[list[str]]] = OrderedDict()
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="lectern-suggestions")
+        self._found: OrderedDict[Hashable, Future[Found]] = OrderedDict()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
 
-    def get(self, documents: Sequence[Document], scope: Scope, given: Sequence[Question]) -> list[str] | None:
-        """What these documents answer, `given` before drafts; None while it is looked for."""
-        state = frozenset(document.id for document in documents), repr(scope)
+    def get(self, key: Hashable, look: Callable[[], Found], nothing: Found) -> Found | None:
+        """What was found, `nothing` where that failed; None while it is looked for."""
         with self._lock:
-            if state not in self._found:
-                self._found[state] = self._pool.submit(self._look, scope, list(given))
-                while len(self._found) > _STATES_KEPT:
+            if key not in self._found:
+                self._found[key] = self._pool.submit(_done, look, nothing)
+                while len(self._found) > _KEPT:
                     self._found.popitem(last=False)[1].cancel()
-            found = self._found[state]
+            found = self._found[key]
         return found.result() if found.done() and not found.cancelled() else None
 
     def close(self) -> None:
         """Look for no more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _look(self, scope: Scope, given: list[Question]) -> list[str]:
-        try:
-            with stage("suggestions"):
-                return self._library().suggestions(given, scope=scope)
-        except LecternError as error:
-            logger.warning("No questions are suggested: %s", error)
-            return []
+
+class SuggestionBoard(Looking[list[str]]):
+    """Questions that are known to have an answer, by the documents that there are and what of them is meant."""
+
+    def __init__(self, library: Callable[[], Library]) -> None:
+        super().__init__("lectern-suggestions")
+        self._library = library
+
+    def of(self, documents: Sequence[Document], scope: Scope, given: Sequence[Question]) -> list[str] | None:
+        """What these documents answer, `given` before drafts; None while it is looked for."""
+        state = frozenset(document.id for document in documents), repr(scope)
+        return self.get(state, lambda: self._library().suggestions(list(given), scope=scope, limit=_MOST), [])
+
+
+def _done(look: Callable[[], Found], nothing: Found) -> Found:
+    try:
+        with stage("suggestions"):
+            return look()
+    except LecternError as error:
+        logger.warning("No questions are suggested: %s", error)
+        return nothing

@@ -42,14 +42,14 @@ def routes() -> list[Route]:
         "": _about, "/find": _find, "/original": _original, "/pages/{number:int}": _page,
         "/pages/{number:int}/picture": _picture,
     }  # fmt: skip
-    return [Route(f"/{ROOM}/{{document}}{way}", _answered(answer)) for way, answer in ways.items()]
+    return [Route(f"/{ROOM}/{{document}}{way}", answered(answer)) for way, answer in ways.items()]
 
 
-def _answered(answer: Answer) -> Callable[[Request], Response]:
+def answered(answer: Answer) -> Callable[[Request], Response]:
     """Say what is wrong as the pages do, in words."""
 
     @wraps(answer)
-    def answered(request: Request) -> Response:
+    def answer_or_problem(request: Request) -> Response:
         try:
             return answer(request, resources.library())
         except KeyError:
@@ -57,7 +57,7 @@ def _answered(answer: Answer) -> Callable[[Request], Response]:
         except LecternError as error:
             return _problem(str(error), error.help, 422)
 
-    return answered
+    return answer_or_problem
 
 
 def _problem(message: str, help_text: str, status: int) -> Response:

@@ -31,6 +31,8 @@ from rag_core.domain.documents import (
     ChunkEdit,
     Document,
     DocumentCard,
+    Guide,
+    GuideLine,
     HiddenText,
     Line,
     Page,

@@ -175,6 +175,24 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class GuideLine:
+    """A sentence of a document with its page and its span there."""
+
+    page: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """What a document is about in a few lines, and its main figures."""
+
+    lines: tuple[GuideLine, ...] = ()
+    figures: tuple[GuideLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkEdit:
     """What a user made of a chunk, which is named by the span of its page, `start` to `end`.
 

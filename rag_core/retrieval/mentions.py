@@ -58,7 +58,8 @@ def read(question: str, documents: Sequence[Document]) -> Mentions:
 
 
 def named(name: str, documents: Sequence[Document]) -> Scope | None:
-    """What is called so: a tag, else the documents whose title or file name is, holds or begins a word with it."""
+    """What is called so: a tag, else the documents whose title or file name is, holds or begins a word with it, or the
+    sections whose title it is."""
     wanted = tuple(words(name))
     if not wanted:
         return None
@@ -69,17 +70,25 @@ def named(name: str, documents: Sequence[Document]) -> Scope | None:
         ids = tuple(document.id for document in documents if _any_name(document, wanted, fits))
         if ids:
             return Scope(documents=ids)
+        if fits is _is and (titles := _sections(documents, wanted)):
+            return Scope(sections=titles)
     return None
 
 
+def _sections(documents: Sequence[Document], wanted: Words) -> tuple[str, ...]:
+    found = (section.title for document in documents for section in document.sections)
+    return tuple(dict.fromkeys(title for title in found if tuple(words(title)) == wanted))
+
+
 def either(scopes: Sequence[Scope], documents: Iterable[Document]) -> Scope:
-    """Scopes of documents and tags as one, in which each of them lies."""
+    """Scopes of documents and tags as one, in which each of them lies; sections narrow it."""
+    sections = tuple(dict.fromkeys(title for scope in scopes for title in scope.sections))
     tags = tuple(dict.fromkeys(tag for scope in scopes for tag in scope.tags))
     ids = [document_id for scope in scopes for document_id in scope.documents]
     if not ids:
-        return Scope(tags=tags)
+        return Scope(tags=tags, sections=sections)
     tagged = [document.id for document in documents if not set(tags).isdisjoint(document.tags)]
-    return Scope(documents=tuple(dict.fromkeys([*ids, *tagged])))
+    return Scope(documents=tuple(dict.fromkeys([*ids, *tagged])), sections=sections)
 
 
 def _any_name(document: Document, wanted: Words, fits: Callable[[Words, Words], bool]) -> bool:

@@ -154,13 +154,32 @@ def test_a_document_opens_with_its_chunks_on_the_page(open_page: Open, filled: N
     expect(page.locator(".shelf")).to_be_visible()
 
 
-def test_removing_asks_first(open_page: Open, filled: None) -> None:
+def test_a_removal_is_undone(open_page: Open, filled: None) -> None:
     page = open_page()
-    for answer, left in (("Keep it", 1), ("Remove", 0)):
-        page.get_by_role("button", name="Remove THE STORM OF 14 NOVEMBER 2019").click()
-        page.get_by_role("dialog").get_by_role("button", name=answer, exact=True).click()
-        expect(page.get_by_role("dialog")).to_have_count(0)
-        expect(row(page, "THE STORM")).to_have_count(left)
+    page.get_by_role("button", name="Remove THE STORM OF 14 NOVEMBER 2019").click()
+    expect(row(page, "THE STORM")).to_have_count(0)
+    idle(page)
+    page.get_by_role("button", name="Undo").click()
+    expect(row(page, "THE STORM")).to_have_count(1)
+
+
+def test_a_folder_that_there_is_not_is_said_at_once(open_page: Open, filled: None) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Folder").click()
+    page.get_by_label("Or follow a folder").fill("/no/such/folder")
+    page.get_by_role("button", name="Watch").click()
+    expect(page.get_by_text("/no/such/folder")).to_be_visible()
+    expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)
+
+
+def test_many_files_are_one_line(open_page: Open, filled: None, tmp_path: Path) -> None:
+    page = open_page()
+    files = [make_pdf(tmp_path / f"many {number}.pdf", 20) for number in range(6)]
+    drop(page, *files)
+    expect(page.locator(".st-key-upload_whole")).to_contain_text("of 6")
+    page.get_by_role("button", name="Cancel all").click()
+    expect(page.locator(".st-key-upload_whole")).to_have_count(0, timeout=60_000)
+    expect(page.locator(".st-key-upload_jobs")).to_contain_text("cancelled")
 
 
 def test_a_library_in_use_is_explained(browser, server: Server, tmp_path: Path) -> None:

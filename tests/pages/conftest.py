@@ -28,6 +28,7 @@ from rag_core.domain import (
     Conversation,
     Document,
     FollowedSource,
+    Guide,
     Hit,
     Job,
     LibraryStatus,
@@ -193,6 +194,7 @@ class FakeLibrary:
         self.sources = FakeSources(self)
         self.catalogue = FakeCatalogue(self)
         self.collections = SimpleNamespace(all=lambda: self.gathered)
+        self.guides = SimpleNamespace(of=lambda document: Guide())
         self.chunk_edits = SimpleNamespace(of=lambda document_id: self.edits)
         self.clusters = SimpleNamespace(tree=lambda: self.tree, of_document=lambda document_id: CLUSTERS)
         self.recognition = SimpleNamespace(left=lambda: sum(document.to_recognise for document in self.held))

@@ -87,8 +87,8 @@ def test_suggestions_that_fail_for_a_reason_nobody_foresaw_are_none(
 
     monkeypatch.setattr(library, "suggestions", fail)
     board = SuggestionBoard(lambda: library)  # type: ignore[arg-type,return-value]
-    until(lambda: board.get([], Scope(), []) is not None)
-    assert board.get([], Scope(), []) == []
+    until(lambda: board.of([], Scope(), []) is not None)
+    assert board.of([], Scope(), []) == []
     board.close()
 
 

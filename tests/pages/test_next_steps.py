@@ -38,7 +38,7 @@ def test_steps_are_those_that_may_help(library: FakeLibrary) -> None:
     library.statuses += (SMALL, GEMINI)
     assert words(library, NEAR) == [ask_small]
     assert words(library, replace(NEAR, model=SMALL.id)) == []
-    assert words(library, an_answer()) == []
+    assert words(library, an_answer()) == ["Again by small"]
     library.statuses = (library.statuses[0], GEMINI)
     assert words(library, NEAR) == ["Ask Gemini (leaves this machine)"]
 
@@ -52,7 +52,7 @@ def test_a_model_that_writes_is_offered_below_the_first_quoted_answer(library: F
     assert words(library, an_answer()) == []
     library.kept["c"] = [first]
     library.statuses += (SMALL,)
-    assert words(library, an_answer()) == []
+    assert words(library, an_answer()) == ["Again by small"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ const ICONS = {
   warning: "M12 4 21 19.5H3z M12 10v4.5 M12 17v.01",
   retry: "M19 12a7 7 0 1 1-2.2-5.1 M19.5 3.5v4h-4",
   back: "M9 6 4 11l5 5 M4 11h10a6 6 0 0 1 6 6v1",
+  ask: "M4.5 5.5h15v10.5h-8l-4 3.5v-3.5h-3z",
   page: "M6.5 3.5h7.5l4 4v13h-11.5z M13.5 3.5v4.5h4.5",
   pencil: "M5 19l1-4L15.5 5.5a1.8 1.8 0 0 1 3 3L9 18l-4 1z M14 7l3 3",
   minus: "M6 12h12",
@@ -167,6 +168,29 @@ const tagLine = (names, known, act) => {
   rest();
   line.append(add);
   return line;
+};
+
+const NO_TEXT = ["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"];
+
+const focused = () => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element;
+};
+
+const typing = () => {
+  const element = focused();
+  if (element?.closest('[role="dialog"]')) return true;
+  if (element?.tagName === "INPUT") return !NO_TEXT.includes(element.type);
+  return Boolean(element?.closest('textarea, select, [contenteditable="true"]'));
+};
+
+// Where things are found by a few letters of their names; for a mention those that a question can name.
+const findUrl = (words, mention = false) => {
+  const url = new URL("viewer/find", new URL(".", location.href));
+  url.searchParams.set("q", words);
+  if (mention) url.searchParams.set("mention", "1");
+  return url.href;
 };
 
 // What the server tells of a document that is looked at; pages and their parts lie one level below its address.

@@ -143,12 +143,17 @@ const drawFact = ({ words, meaning, lines }) =>
 // What can be done next; some steps open what the page has already.
 const drawNext = (steps, take) => {
   const line = make("div", "next");
+  const asks = make("div", "asks");
   steps.forEach(({ act, words, press }) => {
     const link = button("step", words);
     // After this click is over, which would close what it opens.
     link.onclick = () => (press ? setTimeout(() => document.querySelector(press)?.click()) : take(act));
-    line.append(link);
+    (act?.startsWith("ask ") ? asks : line).append(link);
   });
+  if (asks.children.length) {
+    asks.prepend(make("span", "quiet", "Ask next"));
+    line.append(asks);
+  }
   return line;
 };
 
@@ -335,6 +340,9 @@ const skeleton = (root) => {
     after: make("div", "after"),
   };
   parts.stage.setAttribute("role", "status");
+  parts.question.setAttribute("role", "heading");
+  parts.question.setAttribute("aria-level", "2");
+  parts.body.setAttribute("aria-live", "polite"); // told once it is whole: until then it is busy
   parts.answer.append(parts.stage, parts.understood, parts.body, parts.after);
   const pencil = button("rate pencil", "Edit this question", "pencil", true);
   pencil.dataset.edit = "true";
@@ -373,7 +381,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   parts.stage.textContent = data.stage;
   parts.stage.hidden = !data.stage;
   patch(parts.understood, data.understood ? [data.understood] : [], drawUnderstood);
-  parts.answer.setAttribute("aria-busy", String(data.state === "working"));
+  parts.body.setAttribute("aria-busy", String(data.state === "working"));
   const blocks = data.blocks.map((block) => ({ ...block, active: data.active, sources: data.sources }));
   patch(parts.body, blocks, (block) => drawBlock(block, data));
   const after = [];

@@ -1,21 +1,6 @@
 // A slash puts the cursor into the page's line, as in most places where people search; and it is there again when what
 // was asked is answered.
 
-const NO_TEXT = ["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"];
-
-const focused = () => {
-  let element = document.activeElement;
-  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
-  return element;
-};
-
-const typing = () => {
-  const element = focused();
-  if (element?.closest('[role="dialog"]')) return true;
-  if (element?.tagName === "INPUT") return !NO_TEXT.includes(element.type);
-  return Boolean(element?.closest('textarea, select, [contenteditable="true"]'));
-};
-
 // Nothing else has the focus: it was lost with the element that had it, or rests where the line is.
 const free = () => {
   const element = focused();
@@ -30,7 +15,18 @@ const comeBack = (selector, tries = 40) => {
   else if (tries) setTimeout(() => comeBack(selector, tries - 1), 50);
 };
 
+const SCOPE_MENU = '.st-key-chat_scope_menu button[aria-expanded="true"]';
+
 export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".keys");
+  const onLine = (event) => {
+    if (!event.target.matches?.(data.selector)) return;
+    if (event.type === "input") lookForMentions(root, event.target);
+    else if (event.type === "focusout") closeMentions(root);
+    else mentionKey(root, event);
+    // What is searched need not be looked at any more once something is asked.
+    if (event.key === "Enter" && !event.shiftKey && !event.defaultPrevented) document.querySelector(SCOPE_MENU)?.click();
+  };
   const onKey = (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing()) return;
     const line = document.querySelector(data.selector);
@@ -39,9 +35,13 @@ export default function ({ data, parentElement }) {
     line.focus();
     line.select();
   };
-  const root = parentElement.querySelector(".keys");
   if (root.turn !== undefined && root.turn !== data.turn && !data.busy) comeBack(data.selector);
   if (!data.busy) root.turn = data.turn;
   document.addEventListener("keydown", onKey);
-  return () => document.removeEventListener("keydown", onKey);
+  const heard = data.mentions ? ["input", "keydown", "focusout"] : [];
+  heard.forEach((name) => document.addEventListener(name, onLine, true));
+  return () => {
+    document.removeEventListener("keydown", onKey);
+    heard.forEach((name) => document.removeEventListener(name, onLine, true));
+  };
 }

@@ -17,6 +17,12 @@ const drawGrip = (root) => {
   grip.setAttribute("role", "separator");
   grip.setAttribute("aria-orientation", "vertical");
   grip.setAttribute("aria-label", "Width of the document");
+  const say = () => {
+    const share = Math.round((100 * root.clientWidth) / innerWidth);
+    Object.entries({ valuemin: 10, valuemax: 100, valuenow: share }).forEach(([name, value]) => grip.setAttribute(`aria-${name}`, String(value)));
+  };
+  grip.setAttribute("aria-valuenow", "50");
+  grip.onfocus = say;
   grip.onpointerdown = (event) => {
     event.preventDefault();
     grip.setPointerCapture(event.pointerId);
@@ -26,6 +32,7 @@ const drawGrip = (root) => {
   grip.onkeydown = ({ key }) => {
     const step = { ArrowLeft: 40, ArrowRight: -40 }[key];
     if (step) setWidth(root.clientWidth + step);
+    say();
   };
   return grip;
 };

@@ -136,8 +136,11 @@ const drawBar = (root, data) => {
   const again = rows.filter((row) => row.retryable);
   const retry = button("away", `Try ${again.length === 1 ? "it" : `${again.length}`} again`, "retry");
   retry.onclick = () => root.tell("again", again.map((row) => row.id));
+  const able = rows.filter((row) => row.openable);
+  const asks = button("asks", able.length === 1 ? "Ask this" : `Ask these ${able.length}`, "ask");
+  asks.onclick = () => root.tell("ask", able.map((row) => row.id));
   root.bar.replaceChildren(
-    make("span", "count", `${rows.length} chosen`), tagLine(names, root.known, act), ...(again.length ? [retry] : []), remove, none,
+    ...(able.length ? [asks] : []), make("span", "count", `${rows.length} chosen`), tagLine(names, root.known, act), ...(again.length ? [retry] : []), remove, none,
   );
 };
 

@@ -1,0 +1,134 @@
+// Ctrl+K finds pages, documents, conversations and commands by a few letters; a question mark lists the keys.
+const KEYS = [
+  ["Ctrl K", "Find a page, document, conversation or command"], ["/", "To the question, or to search in a document"],
+  ["@", "In a question: name a document, tag, section or collection"], ["Enter", "Send the question"],
+  ["Shift Enter", "A new line in it"], ["← →", "Turn pages in a document"], ["+ − 0", "Enlarge, reduce, fit a page"],
+  ["Esc", "Close what is open"], ["?", "This list"],
+];
+const KINDS = { page: "Page", document: "Document", collection: "Collection", tag: "Tag", section: "Section", conversation: "Conversation", ask: "Question", search: "Search", new: "Command" };
+
+const closeFinder = (root) => {
+  if (!root.dialog) return;
+  root.dialog.remove();
+  root.dialog = null;
+  root.before?.focus?.();
+};
+
+const openFinder = (root, label) => {
+  closeFinder(root);
+  root.before = focused();
+  const cover = make("div", "cover");
+  const dialog = make("div", "dialog");
+  dialog.setAttribute("role", "dialog");
+  dialog.setAttribute("aria-modal", "true");
+  dialog.setAttribute("aria-label", label);
+  cover.onpointerdown = (event) => event.target === cover && closeFinder(root);
+  cover.onkeydown = (event) => {
+    event.stopPropagation(); // letters are shortcuts of the page
+    if (event.key === "Escape") closeFinder(root);
+    if (event.key === "Tab") event.preventDefault(); // nothing else in it takes the focus
+  };
+  cover.append(dialog);
+  root.append(cover);
+  root.dialog = cover;
+  return dialog;
+};
+
+const showKeys = (root) => {
+  const dialog = openFinder(root, "Keys");
+  const list = make("dl", "keys");
+  KEYS.forEach(([key, does]) => list.append(make("dt", "", key), make("dd", "", does)));
+  dialog.append(make("h2", "", "Keys"), list);
+  dialog.tabIndex = -1;
+  dialog.focus();
+};
+
+const drawFound = (one, place, root) => {
+  const row = make("li", "found");
+  row.id = `found-${place}`;
+  row.setAttribute("role", "option");
+  row.append(make("span", "label", one.label), make("span", "quiet", one.of || KINDS[one.kind]));
+  row.onpointerdown = (event) => event.preventDefault();
+  row.onclick = () => root.go(one);
+  return row;
+};
+
+const commands = (root, words) => {
+  const fits = (one) => one.label.toLowerCase().includes(words.toLowerCase());
+  const fixed = [...root.pages, { kind: "new", id: "", label: "New conversation" }].filter(fits);
+  const typed = words ? [{ kind: "ask", id: words, label: `Ask: ${words}` }, { kind: "search", id: words, label: `Search: ${words}` }] : [];
+  return { fixed, typed };
+};
+
+const showFinder = (root) => {
+  const dialog = openFinder(root, "Find");
+  const field = make("input");
+  const list = make("ul");
+  let shown = [], at = 0, asked = 0;
+  Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-label": "Find a page, document, conversation or command" }).forEach(
+    ([name, value]) => field.setAttribute(name, value),
+  );
+  field.placeholder = "Find a page, document, conversation or command";
+  list.id = "found";
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", "Found");
+  const mark = (place) => {
+    at = Math.max(0, Math.min(place, shown.length - 1));
+    [...list.children].forEach((row, index) => row.setAttribute("aria-selected", String(index === at)));
+    if (shown.length) field.setAttribute("aria-activedescendant", `found-${at}`);
+    list.children[at]?.scrollIntoView({ block: "nearest" });
+  };
+  const draw = (found) => {
+    const { fixed, typed } = commands(root, field.value.trim());
+    shown = [...fixed, ...found, ...typed];
+    list.replaceChildren(...shown.map((one, place) => drawFound(one, place, root)));
+    mark(0);
+  };
+  const look = async () => {
+    const turn = ++asked;
+    const told = await ask(findUrl(field.value)).catch(() => ({ found: [] }));
+    if (turn === asked && root.dialog) draw(told.found);
+  };
+  let looking = null;
+  field.oninput = () => (looking = look());
+  field.onkeydown = (event) => {
+    if (event.isComposing) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      mark(at + (event.key === "ArrowDown" ? 1 : -1));
+    }
+    if (event.key === "Enter") Promise.resolve(looking).then(() => root.dialog && shown[at] && root.go(shown[at]));
+  };
+  dialog.append(field, list);
+  field.focus();
+  draw([]);
+  look();
+};
+
+// Streamlit says that its place for files is no part of the page, and names it all the same.
+const mendRoles = () => document.querySelectorAll('section[role="presentation"][aria-label]').forEach((one) => one.setAttribute("role", "group"));
+new MutationObserver(mendRoles).observe(document.body, { childList: true, subtree: true });
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".finder");
+  mendRoles();
+  root.pages = data.pages;
+  root.go = (one) => {
+    root.before = null;
+    closeFinder(root);
+    setTriggerValue("go", { kind: one.kind, id: one.id, page: one.page || 1 });
+  };
+  const onKey = (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      event.stopPropagation();
+      if (root.dialog) closeFinder(root);
+      else showFinder(root);
+    } else if (event.key === "?" && !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented && !typing()) {
+      event.preventDefault();
+      showKeys(root);
+    }
+  };
+  document.addEventListener("keydown", onKey, true);
+  return () => document.removeEventListener("keydown", onKey, true);
+}

@@ -1,0 +1,65 @@
+"""Ctrl+K, @ and ? by keyboard alone; from documents to a question; what can be asked next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import idle
+
+pytestmark = pytest.mark.usefixtures("filled")
+
+
+def test_anything_is_found_and_asked_by_keyboard_alone(open_page: Callable[..., Page]) -> None:
+    page = open_page("models")
+    page.locator(".finder").wait_for(state="attached")
+    idle(page)
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Find a page")
+    field.press_sequentially("ferry")
+    expect(page.locator(".finder .found").first).to_contain_text("Handbook of the Veyra Ferry")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Handbook of the Veyra Ferry").wait_for()
+    idle(page)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Turn pages")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("Control+k")
+    field.press_sequentially("chat")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="What would you like to know?").wait_for()
+    idle(page)
+    page.keyboard.press("/")
+    page.keyboard.type("How long is lost property kept @ferr")
+    expect(page.get_by_role("option", name="Handbook of the Veyra Ferry")).to_be_visible()
+    page.keyboard.press("Enter")  # takes what was completed, and asks nothing yet
+    line = page.locator(".st-key-chat_question textarea")
+    expect(line).to_have_value('How long is lost property kept @"Handbook of the Veyra Ferry" ')
+    page.keyboard.press("Enter")
+    expect(page.locator(".exchange .body")).to_contain_text("60 days")
+    asks = page.locator(".exchange .asks button")
+    asks.first.wait_for(timeout=60_000)
+    asked = asks.first.inner_text()
+    idle(page)
+    asks.first.click()
+    expect(page.locator(".exchange .question").last).to_have_text(asked)
+    expect(page.locator(".exchange").last).to_have_attribute("data-state", "done", timeout=60_000)
+
+
+def test_chosen_documents_are_asked_and_the_panel_of_the_scope_closes(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    for row in (0, 1):
+        page.locator(".shelf tbody input").nth(row).check()
+    page.get_by_role("button", name="Ask these 2").click()
+    page.get_by_role("heading", name="What would you like to know?").wait_for()
+    menu = page.locator(".st-key-chat_scope_menu button")
+    expect(menu).to_contain_text("2 documents")
+    idle(page)
+    menu.click()
+    expect(page.locator('[data-testid="stPopoverBody"]')).to_be_visible()
+    page.locator(".st-key-chat_question textarea").fill("How long is lost property kept?")
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)

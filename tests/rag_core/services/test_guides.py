@@ -1,0 +1,21 @@
+"""A document's guide, made of what stands in it."""
+
+from __future__ import annotations
+
+from rag_core import Library
+from tests.browser.conftest import SAMPLES
+
+
+def test_a_guide_has_lines_figures_and_questions_of_the_document(library: Library) -> None:
+    (event,) = (one for one in library.add([SAMPLES / "veyra-ferry-handbook.pdf"]) if one.stage == "ready")
+    document = event.document
+    assert document is not None
+    guide = library.guides.of(document)
+    assert guide.lines
+    assert guide.figures
+    for line in (*guide.lines, *guide.figures):
+        page = library.page(document.id, line.page)
+        assert "".join(page.text[line.start : line.end].split())[:20] == "".join(line.text.split())[:20]
+    assert all(any(character.isdigit() for character in line.text) for line in guide.figures)
+    assert not {line.text for line in guide.lines} & {line.text for line in guide.figures}
+    assert library.guides.of(document) == guide
