@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse
 from starlette.routing import Route
 from streamlit import file_util
 
@@ -26,13 +26,20 @@ PLACES = (
 _SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # By the same rule as the page's own scripts, whose addresses are relative, are found.
 _SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
+_MANIFEST = '<link rel="manifest" href="/viewer/manifest" crossorigin="use-credentials" />'
+_ICON = Path(__file__).parent / "art" / "icon.svg"
+_ABOUT = {
+    "name": "Lectern", "short_name": "Lectern", "start_url": "/chat", "scope": "/", "display": "standalone",
+    "background_color": "#fdfcf9", "theme_color": "#22565c",
+    "icons": [{"src": "/viewer/icon", "type": "image/svg+xml", "sizes": "any", "purpose": "any"}],
+}  # fmt: skip
 
 
 @cache
 def html() -> str:
     """The page."""
     page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
-    return page.replace("<script", f"{_SERVER}<script", 1)
+    return page.replace("<script", f"{_MANIFEST}{_SERVER}<script", 1)
 
 
 def script_hashes() -> list[str]:
@@ -45,6 +52,16 @@ async def _page(request: Request) -> HTMLResponse:
     return HTMLResponse(html(), headers={"Cache-Control": "no-cache"})
 
 
+async def _manifest(request: Request) -> JSONResponse:
+    """What a browser that installs the pages as an application asks for."""
+    return JSONResponse(_ABOUT, media_type="application/manifest+json")
+
+
+async def _icon(request: Request) -> FileResponse:
+    return FileResponse(_ICON, media_type="image/svg+xml")
+
+
 def routes() -> list[Route]:
-    """The addresses of the pages besides the first, which has nothing below it to ask for."""
-    return [Route(f"/{place}", _page) for place, _, _ in PLACES]
+    """The addresses of the pages besides the first, which asks for nothing below it, and of what installs them."""
+    pages = [Route(f"/{place}", _page) for place, _, _ in PLACES]
+    return [*pages, Route("/viewer/manifest", _manifest), Route("/viewer/icon", _icon)]
