@@ -17,7 +17,7 @@ from rag_core.retrieval.tables import TableCache
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dense import Within
 from rag_core.storage.postgres.pieces import pieces_of
-from rag_core.tables.joins import JoinedTable, joined_between
+from rag_core.tables.joins import JoinedTable
 from rag_core.tables.table import WholeTable
 
 _OF_PAGE = 6  # chunks before and behind a hit that are looked at as its page
@@ -133,7 +133,10 @@ class Contents:
 
     def joined_with(self, document: Document, other: Document) -> Sequence[JoinedTable]:
         """The tables of a document that have keys of another's, with what these say. Raises StoreUnavailable."""
-        return joined_between(self.tables(document), self.tables(other), (document.title, other.title))
+        if not (self._has_whole(document) and self._has_whole(other)):
+            return ()
+        one, another = (self._tables.tables(some) for some in (document, other))
+        return one.joined_with(another, (document.title, other.title))
 
     def has_tables_made(self, document: Document) -> bool:
         """Whether the tables of a document can be asked by now; those of a long one are made in the background."""

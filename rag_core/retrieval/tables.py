@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from rag_core.domain import Document
 from rag_core.storage import Storage
 from rag_core.storage.indexes.table_index import LONG, TableIndex
-from rag_core.tables.joins import JoinedTable, joined_tables
+from rag_core.tables.joins import JoinedTable, joined_between, joined_tables
 from rag_core.tables.table import WholeTable, whole_tables
 
 # Chunks up to which the tables of a document are made in a moment where there is no file of them yet.
@@ -34,6 +35,16 @@ class DocumentTables:
     def joined(self) -> list[JoinedTable]:
         """Those of its tables that have keys of others, with what these say."""
         return joined_tables(self.tables)
+
+    def joined_with(self, other: DocumentTables, titles: tuple[str, str]) -> list[JoinedTable]:
+        """Those that have keys of another document's, with what these say; both are called by their titles."""
+        if other not in self._between:
+            self._between[other] = joined_between(self.tables, other.tables, titles)
+        return self._between[other]
+
+    @cached_property
+    def _between(self) -> WeakKeyDictionary[DocumentTables, list[JoinedTable]]:
+        return WeakKeyDictionary()
 
     @property
     def cells(self) -> int:

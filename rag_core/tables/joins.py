@@ -11,7 +11,7 @@ import numpy as np
 from rag_core.tables.postings import Codes
 from rag_core.tables.table import Column, WholeTable, normalised
 
-_MOST_TABLES, _MOST_ROWS, _MOST_COLUMNS, _SAMPLE = 12, 20_000, 100, 200
+_MOST_TABLES, _MOST_ROWS, _MOST_COLUMNS, _SAMPLE, _FIRST = 12, 20_000, 100, 200, 10
 _NOTHING = np.empty(0, np.int32)
 _FEWEST, _MOSTLY = 3, 0.8  # different cells that are keys of the other table, and their share
 
@@ -73,6 +73,8 @@ def _joined(one: WholeTable, other: WholeTable, titles: tuple[str, str] = ("", "
 def _share(column: Column, key: Column) -> float:
     """Of a column's different cells the share that are cells of a key."""
     said = [words for text in column.texts[:_SAMPLE] if (words := normalised(text))]
+    if not any(words in key.by_text for words in said[:_FIRST]):
+        return 0.0
     found = sum(words in key.by_text for words in said)
     return found / len(said) if found >= _FEWEST else 0.0
 

@@ -175,7 +175,9 @@ class Tabular(Strategy):
         self, text: str, documents: Sequence[Document], contents: Contents, progress: Progress
     ) -> Iterator[Found]:
         """What plans find that need two tables, of a document or of two sheets."""
-        near = {document.id: document for document in (*documents, *contents.documents(_MOST_DOCUMENTS)[0])}
+        sheets = [document for document in documents if document.is_sheet]
+        others = contents.documents(_MOST_DOCUMENTS)[0] if sheets else []
+        near = {document.id: document for document in (*sheets, *others)}
         sheets = [document for document in near.values() if document.is_sheet][:_MOST_JOINED]
         tables = [
             (document, None, number, table) for document in documents
