@@ -51,10 +51,15 @@ class AnswersAgain:
         """What an answer is kept under; "" where none is to be. Raises StoreUnavailable."""
         if not chosen.settings.answering.cached_answers:
             return ""
-        mode = chosen.settings.retrieval.mode
+        mode, wanted = chosen.settings.retrieval.mode, chosen.settings.retrieval.index
+        # Of those of vectors the needed one answers, or the one that is wanted; the others may be far behind.
+        asked_too = [
+            index.name for index in self._storage.indexes if index.dense is None or index.needed or index.name == wanted
+        ]
         parts = {
             "code": _code(), "text": asked.text, "scope": to_json(asked.scope, whole=True),
-            "documents": state_within(self._storage.database, asked.scope), "before": [*map(_said, asked.history)],
+            "documents": state_within(self._storage.database, asked.scope, asked_too),
+            "before": [*map(_said, asked.history)],
             "settings": chosen.settings.model_dump(mode="json", include=_GROUPS),
             "clusters": [*map(str, self._storage.insights.map_state())] if mode in ("clusters", "scaler") else [],
             "chosen": (chosen.model, chosen.agent, chosen.instructions),

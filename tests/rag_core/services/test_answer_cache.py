@@ -177,3 +177,16 @@ def test_it_has_its_indexes(shared: Library) -> None:
     rows = shared.storage.database.rows("SELECT indexname FROM pg_indexes WHERE schemaname = current_schema()")
     wanted = {"sources_name", "documents_added", "messages_created", "citations_document", "answer_cache_key"}
     assert wanted <= {row[0] for row in rows}
+
+
+def test_an_index_that_is_not_asked_may_be_behind(shared: Library) -> None:
+    question, chroma = "In which year did the last keeper leave?", "chroma"
+    first = shared.ask(question)
+    cited = first.citations[0].document_id
+    shared.storage.stop_following()
+    try:
+        for name, again in ((chroma, True), ("lexical", False)):
+            shared.storage.log.queue([name], [cited])
+            assert is_again(shared.ask(question)) == again, name
+    finally:
+        shared.storage.settle()
