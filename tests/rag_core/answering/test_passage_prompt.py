@@ -64,6 +64,15 @@ def test_what_a_person_wants_besides_stands_with_the_rules() -> None:
     assert "Welsh" not in asked
 
 
+@pytest.mark.parametrize(
+    ("section", "source"),
+    [("3 Results", "Report, 3 Results, page 2"), ("", "Report, page 2"), ("REPORT", "Report, page 2")],
+)
+def test_a_passage_is_told_with_its_section(section: str, source: str) -> None:
+    prompt = frame_of(Parrot()).filled((hit("Terns flew 41 kilometres.", page=2, section=section),))
+    assert f'source="{source}">' in texts_of(prompt)[-1]
+
+
 def test_no_room_for_any_passage() -> None:
     assert len(frame_of(Parrot(context_tokens=256)).filled((hit("word " * 900),)).left_out) == 1
 
