@@ -6,12 +6,14 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from rag_core import Library
 from rag_core.cli import main, output
+from rag_core.cli.scoping import MODES
+from rag_core.domain import SearchMode
 from tests.conftest import PROJECT
 from tests.rag_core.samples import TEXTS
 
@@ -65,6 +67,26 @@ def test_the_whole_road(run: Run) -> None:
     assert run("rename", "bakery", "Loaves") == (0, "The bakery is called Loaves.\n", "")
     assert run("remove", "Loaves") == (0, "Removed Loaves.\n", "")
     assert run("documents")[1].count("ready") == 3
+
+
+def test_vectors_go_out_as_files_and_come_back(run: Run, tmp_path: Path) -> None:
+    run("add", *TEXTS)
+    code, out, _ = run("dumps", "export", "vectors")
+    assert code == 0
+    assert out.count("1 vectors, written\n") == len(TEXTS) == len(list((tmp_path / "vectors").iterdir()))
+    files = sorted(map(str, (tmp_path / "vectors").iterdir()))
+    assert run("dumps", "import", *files)[1].count("the same vectors") == len(TEXTS)
+    (tmp_path / "other.dump").write_bytes(b"no dump at all")
+    code, _, err = run("dumps", "import", "other.dump", files[0])
+    assert code == 1
+    assert "other.dump cannot be taken" in err
+
+
+def test_a_question_is_asked_by_cli_rag_s_name_and_in_any_mode(run: Run) -> None:
+    run("add", *TEXTS)
+    assert "4.20" in run("query", "What does a loaf of rye bread cost?", "--mode", "scaler")[1]
+    assert get_args(SearchMode) == MODES
+    assert run("crawl", "http://127.0.0.1:9/")[0] == run("fetch", "http://127.0.0.1:9/")[0] == 1
 
 
 def test_a_file_that_may_not_be_read_keeps_no_other_back(
