@@ -31,6 +31,7 @@ _PRONOUN = re.compile(r"(?:it|he|she|they|its|his|her|their|this|these)\b", re.I
 _LONGEST_LEAD_IN = 120  # characters of the sentence before that are quoted along with "It ..." and "They ..."
 _SAME = 0.6  # sentences that share this much of their terms say the same thing
 _CLEARLY = 0.5  # of a row's cells, the share of probability that the best must have to be said
+_ADDS = 0.04  # of the question's words that a further quote must match
 _LONGEST_ITEM = 12  # words of what is listed without having been asked for as a list
 _BEHIND_LEAD = 2  # quotes that support a lead
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
@@ -169,9 +170,18 @@ def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapp
 
 
 def _behind_lead(evidence: Evidence, chosen: Sequence[int], is_cell: bool) -> list[int]:
-    """What supports a lead: where it says one figure, its row, and what another document says instead."""
-    row = evidence.units[chosen[0]].quote
-    return [one for one in chosen if not is_cell or one == chosen[0] or says_otherwise(evidence.units[one].quote, row)]
+    """What supports a lead: where it says one figure, its row, what matches words that the row does not, and what
+    another document says instead."""
+    if not is_cell:
+        return list(chosen)
+    matched = counted(evidence.near)
+    first, row = matched[chosen[0]], evidence.units[chosen[0]].quote
+
+    def adds(one: int) -> bool:
+        gain = float(np.maximum(matched[one] - first, 0) @ evidence.weights)
+        return gain > _ADDS or says_otherwise(evidence.units[one].quote, row)
+
+    return [one for one in chosen if one == chosen[0] or adds(one)]
 
 
 def scored(evidence: Evidence) -> Floats:

@@ -161,7 +161,10 @@ def _shortened(read: Reading) -> Composition:
 
 
 def _worth_saying(read: Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
-    """The first quote and, where that surely answers, those alone that the reader finds nearly as likely to answer."""
+    """The first quote and, where that surely answers, those alone that the reader finds nearly as likely to answer;
+    behind a figure that is said its row, and what another document says instead."""
+    if read.made.cells and not (read.made.is_computed or read.made.rows):
+        return (quotes[0], *(quote for quote in quotes[1:] if says_otherwise(quote, quotes[0])))
     first, *_ = chances = 1 / (1 + np.exp(-read.evidence.column("read")[list(read.made.chosen)]))
     if read.made.lead or (read.trust.right < _SURE and first < _READ_SURE):
         return quotes
