@@ -37,6 +37,8 @@ def main() -> None:
             with st.container(key="chat_top"):
                 conversation_menu.heading(library, chosen)
             latest = chat_stream.exchanges(library, chosen)
+            if chosen and not latest:
+                st.caption(":material/info: This conversation was deleted, or never begun. What you ask now begins it.")
             if not latest and ready:
                 starting.suggestions(library, ready, conversations.scope(library, chosen))
             elif not latest:

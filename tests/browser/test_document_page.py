@@ -34,6 +34,9 @@ def test_a_line_of_the_text_is_marked_in_the_picture_and_a_section_opens_its_pag
     open_page: Open, filled: None
 ) -> None:
     page = opened(open_page)
+    expect(page.locator(".st-key-upload_guide .outline .row").first).to_be_visible(timeout=60_000)  # its guide
+    expect(page.locator(".st-key-upload_guide button").last).to_be_visible()
+    view(page, "Text")
     line = page.locator(".reading .line").nth(1)
     line.click()
     assert boxes(page) >= 1
@@ -53,6 +56,7 @@ def test_a_line_of_the_text_is_marked_in_the_picture_and_a_section_opens_its_pag
 
 def test_a_chunk_is_corrected_found_so_left_out_and_brought_back(open_page: Open, filled: None) -> None:
     page = opened(open_page, "STORM OF 14 NOVEMBER")
+    view(page, "Chunks")
     first = page.locator(".chunks .chunk").first
     first.get_by_role("button", name="Correct").click()
     first.locator("textarea").fill("The lighthouse of Quorn was painted green in 2019.")

@@ -63,3 +63,10 @@ def test_chosen_documents_are_asked_and_the_panel_of_the_scope_closes(open_page:
     page.locator(".st-key-chat_question textarea").fill("How long is lost property kept?")
     page.keyboard.press("Enter")
     expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)
+
+
+def test_what_is_not_there_is_said_in_our_words(open_page: Callable[..., Page]) -> None:
+    page = open_page("chat?c=none")
+    expect(page.get_by_text("This conversation was deleted")).to_be_visible()
+    page = open_page("nowhere")
+    expect(page.get_by_role("dialog", name="There is no such page")).to_contain_text("the library instead")

@@ -105,13 +105,25 @@ const showFinder = (root) => {
   look();
 };
 
-// Streamlit says that its place for files is no part of the page, and names it all the same.
-const mendRoles = () => document.querySelectorAll('section[role="presentation"][aria-label]').forEach((one) => one.setAttribute("role", "group"));
-new MutationObserver(mendRoles).observe(document.body, { childList: true, subtree: true });
+// What Streamlit says in its own words, or calls no part of the page and names all the same.
+const WORDS = {
+  "Page not found": "There is no such page",
+  "The page that you have requested does not seem to exist. Running the app's main page.": "This is the library instead.",
+  "Connection error": "Lectern does not answer",
+  "Streamlit server is not responding. Are you connected to the internet?":
+    "It was closed, or is being started again. Start it on its machine: this page comes back by itself, and nothing is lost.",
+};
+const mend = () => {
+  document.querySelectorAll('section[role="presentation"][aria-label]').forEach((one) => one.setAttribute("role", "group"));
+  document.querySelectorAll('section[role="dialog"] :is(h2, div)').forEach(({ childElementCount, textContent, firstChild }) => {
+    if (!childElementCount && textContent in WORDS) firstChild.nodeValue = WORDS[textContent];
+  });
+};
+new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".finder");
-  mendRoles();
+  mend();
   root.pages = data.pages;
   root.go = (one) => {
     root.before = null;
