@@ -33,7 +33,7 @@ class Guides:
     def of(self, document: Document) -> Guide:
         """The guide of a ready document."""
         within = Scope(documents=(document.id,))
-        cited = self._asking.quoted("What is this document about?", within).citations
+        cited = self._asking.quoted("Summarise this document", within).citations
         lines = tuple(GuideLine(one.page, one.start, one.end, one.text) for one in cited[:_LINES])
         told = {line.text for line in lines}
         chunks = self._storage.documents.chunks(document.id, 0, _MOST_CHUNKS)

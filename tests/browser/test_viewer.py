@@ -97,11 +97,11 @@ def test_words_are_found_marked_and_stepped_through(cited: Page) -> None:
     cited.keyboard.press("Enter")
     expect(said).to_have_text(f"2 of {total}")
     expect(cited.locator(".passage .now").first).to_be_in_viewport()
-    cited.locator(".finder input").press("Control+a")
+    cited.locator(".passage .finder input").press("Control+a")
     cited.keyboard.type("zeppelin")
     expect(said).to_have_text("Not in this document")
     cited.keyboard.press("Escape")
-    expect(cited.locator(".finder")).to_have_count(0)
+    expect(cited.locator(".passage .finder")).to_have_count(0)
     expect(cited.locator(".passage .hit")).to_have_count(0)
     expect(cited.locator(".passage h2")).to_be_visible()
 
