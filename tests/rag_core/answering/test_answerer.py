@@ -198,7 +198,7 @@ def test_the_prompt_holds_numbered_passages_and_history(script: Script) -> None:
     read(stream(answerer, "Who leads the board?", search, history=history))
     prompt = script.requests[-1]["contents"][0]["parts"][0]["text"]
     mark = mark_of(prompt)
-    assert f'<passage-{mark} number="1" source="Report, page 2">' in prompt
+    assert f'<passage-{mark} number="1" source="Report, Staff, page 2">' in prompt
     assert mark != mark_of(script.requests[0]["contents"][0]["parts"][0]["text"])
     assert "Answer: Sales rose by 12 percent." in prompt
     assert "You are welcome." not in prompt
