@@ -177,7 +177,8 @@ def column_features(scene: Scene, place: int, role: str, vocabulary: frozenset[s
         f"{role} behind {before}": float(before in vocabulary),
         f"{role} empty": float(not column.head),
     }
-    found |= {f"{role} {word} {content}": _WORD for word in scene.words.plain if word in vocabulary}
+    # What the question word and the kind say keeps its weight: "when" of a date.
+    found = {f"{role} {word} {content}": _WORD for word in scene.words.plain if word in vocabulary} | found
     return {name: value for name, value in found.items() if value}
 
 
