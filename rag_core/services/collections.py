@@ -63,9 +63,9 @@ class Collections:
         if not self._kept.take_back(collection_id):
             raise KeyError(collection_id)
 
-    def move(self, conversation_id: str, collection_id: str | None) -> None:
+    def move(self, conversation_id: str, collection: str | None) -> None:
         """Put a conversation into a collection, or into none."""
-        self._kept.move(conversation_id, collection_id)
+        self._kept.move(conversation_id, collection)
 
     def _check(self, instructions: str, settings: Mapping[str, object]) -> None:
         if len(instructions) > _MOST_CHARS:
