@@ -101,8 +101,9 @@ class Trace:
     `tokens` are those of a language model's "prompt" and "answer". `removed` numbers in its text pointed at no passage.
     `searched` says what the search covered, where it is known. `steps` are an agent's, in order. It is `restated`
     where the query says another thing than the question: put right, spelt out, or joined with the one before. An
-    answer of `cached_at` was given then to the same question of the same documents, and is given again. What
-    `confidence` comes from is there by name, 0..1; see `rag_core.answering.confidence`.
+    answer of `cached_at` was given then to the same question of the same documents, and is given again; one that is
+    `provisional` is not, as what it lacked is being made. What `confidence` comes from is there by name, 0..1; see
+    `rag_core.answering.confidence`.
     """
 
     engine: str = ""
@@ -116,6 +117,7 @@ class Trace:
     steps: tuple[Step, ...] = ()
     restated: bool = False
     cached_at: datetime | None = None
+    provisional: bool = False
     confidence: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -80,9 +80,9 @@ class AnswersAgain:
         return replace(found.answer, question=question, trace=trace, conversation="", message_id="")
 
     def keep(self, key: str, answer: Answer, most: int) -> None:
-        """Have a kept answer given again, at most so many in all; what was stopped is not,
-        nor a greeting."""
-        if not key or answer.stopped or answer.model == COURTESY:
+        """Have a kept answer given again, at most so many in all; what was stopped or is provisional is not, nor a
+        greeting."""
+        if not key or answer.stopped or answer.trace.provisional or answer.model == COURTESY:
             return
         try:
             self._storage.answer_cache.keep(key, answer.message_id, most, again=answer.trace.cached_at is not None)

@@ -117,8 +117,8 @@ def gemini() -> Iterator[Script]:
 
 @pytest.fixture(scope="module")
 def environment(gemini: Script) -> dict[str, str]:
-    """What a module's Lectern is started with."""
-    return {"LECTERN_GENERATION__GEMINI_ENDPOINT": gemini.url}
+    """What a module's Lectern is started with. The same question is asked by many tests, each of another answer."""
+    return {"LECTERN_GENERATION__GEMINI_ENDPOINT": gemini.url, "LECTERN_ANSWERING__CACHED_ANSWERS": "0"}
 
 
 @pytest.fixture(scope="module")

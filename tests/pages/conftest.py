@@ -338,7 +338,7 @@ class FakeSources:
         self.library.calls.append(("update", list(locations)))
         yield from self.library.script.get("update", [])
 
-    def watch(self, folder: str) -> FollowedSource:
+    def watch(self, folder: str, *, tags: Sequence[str] = ()) -> FollowedSource:
         self.library.calls.append(("watch", folder))
         raise SourceUnavailable(f"There is no folder {folder}.")
 

@@ -238,7 +238,8 @@ def _best(found: Sequence[Found], sure: float) -> Found | None:
 def _not_yet(document: Document, retrieval: Retrieval) -> Written:
     """That a long table cannot be asked for some seconds: what passages say of it is said of some of its rows."""
     said = Sentence(f"The table of “{document.title}” is still being made ready. Ask again in a moment.")
-    return Written(retrieval, text=said.text, sentences=(said,), abstained=True)
+    found = replace(retrieval, trace=replace(retrieval.trace, provisional=True))
+    return Written(found, text=said.text, sentences=(said,), abstained=True)
 
 
 def _doubt(found: Found) -> str:

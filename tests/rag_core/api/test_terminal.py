@@ -161,4 +161,4 @@ def test_words_are_completed(here: list[str]) -> None:
     assert complete("lectern re") == {"rename", "remove", "repair", "reembed", "restore"}
     assert complete("lectern remove hand") == {"handbook"}
     assert complete("lectern search --tag w") == {"work"}
-    assert complete("lectern ask --mod") == {"--model"}
+    assert complete("lectern ask --mod") == {"--mode", "--model"}

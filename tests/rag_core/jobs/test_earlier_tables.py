@@ -20,6 +20,9 @@ _BEFORE = (
     "DROP TABLE table_readings",
     "ALTER TABLE conversations DROP COLUMN collection",
     "DROP TABLE collections",
+    "ALTER TABLE chunk_clusters DROP COLUMN summary",
+    "DROP TABLE answer_cache",
+    "DROP INDEX sources_name, documents_added, messages_created, citations_document",
     "DELETE FROM migrations WHERE name >= '0025'",
 )
 _TEXT = "\n\n".join(f"Paragraph {number} tells of a river and of its bridge. " * 6 for number in range(6))

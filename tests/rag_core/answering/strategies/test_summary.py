@@ -112,7 +112,8 @@ def test_the_library_has_a_line_for_each_document(filled: Library) -> None:
 def test_which_document_is_read_is_told_and_a_stop_heard_before_the_next(filled: Library) -> None:
     cancellation = Cancellation()
     stages: list[str] = []
-    for event in filled.stream("Summarise all my documents", cancellation=cancellation):
+    # Not as it was asked before: that is answered at once.
+    for event in filled.stream("Summarise all of my documents", cancellation=cancellation):
         stages.append(event.stage)
         if event.stage.startswith("Reading document 2 of 3: "):
             cancellation.cancel()
