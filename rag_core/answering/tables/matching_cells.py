@@ -20,7 +20,7 @@ CELL_FEATURES = (
     "alike", "numbers", "period", "other_period", "no_period_first", "no_period_last", "part_year", "statement",
     "change", "change_asked", "percent", "percent_asked", "nil", "total", "total_asked", "first", "best_passage",
     "meant", "money_counted", "money", "money_asked", "percent_money", "row_read", "spanned", "spanned_share",
-    "group_unasked", "unasked", "whole",
+    "group_unasked", "unasked", "whole", "head_missed",
 )  # fmt: skip
 """Columns of `CellQuery.features`. label, head, group, all: mean match of the question's words, weighted by rarity; the
 shares count matches, "asked" is the other way round. period, other_period: a year or quarter of the question stands in
@@ -28,9 +28,9 @@ the label or heads; another one does. no_period_first, last: where none is asked
 periods. part_year: the figure is of some months, where none are asked for. statement: in a statement of whole accounts.
 meant: how surely the question means its document. alike: how nearly the label says what is asked, in stems (Dice's
 coefficient). unasked, group_unasked: how much of the label, or of the line that its row stands under, the question has
-not, in stems. whole: in a row that sums up others, all of what is asked and nothing else. money: an amount of it.
-money_counted: one where a number of things is asked for. percent_money: a share where money is asked for. change: a
-column of changes."""
+not, in stems. whole: in a row that sums up others, all of what is asked and nothing else. head_missed: another head of
+its row has a word of the question that its own has not. money: an amount of it. money_counted: one where a number of
+things is asked for. percent_money: a share where money is asked for. change: a column of changes."""
 
 _YEAR = re.compile(r"(?<![\d,.])((?:19|20)\d\d)(?!\d|[,.]\d)|\bFY?\s?['’]?(\d\d)\b", re.I)
 _QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth)\s(?:fiscal\s)?quarter\b", re.I)
@@ -102,7 +102,7 @@ def asked_cells(
         "head": head @ weights, "head_share": counted(head) @ weights, "head_asked": head_back,
         "group": group @ weights, "group_unasked": _unasked([_group_of(cell) for cell in cells], matches),
         "all": full @ weights, "all_share": share,
-        "alike": _alike(cells, matches), "unasked": unasked, "whole": whole,
+        "alike": _alike(cells, matches), "unasked": unasked, "whole": whole, "head_missed": _missed(cells, matches),
         "worst": counted(full).min(axis=1, initial=1.0),
         "numbers": counted(full)[:, figures].min(axis=1, initial=1.0),
         "meant": np.array([meant.get(passages[cell.passage].hits[0].document.id, 0.0) for cell in cells]),
@@ -160,6 +160,16 @@ def _unasked(texts: Sequence[str], matches: Matches) -> Floats:
     asked = {term for word in matches.words for term in terms(word.text)}
     held = [set(terms(text)) for text in texts]
     return np.array([len(one - asked) / max(len(one), 1) for one in held])
+
+
+def _missed(cells: Sequence[Cell], matches: Matches) -> Floats:
+    """1 for cells whose heads lack a word of the question, in stems, that another head of their row has."""
+    asked = {term for word in matches.words if not word.is_number for term in terms(word.text)}
+    held = [asked.intersection(terms(f"{cell.name} {cell.head}")) for cell in cells]
+    of_row: dict[tuple[int, str], set[str]] = {}
+    for cell, found in zip(cells, held, strict=True):
+        of_row.setdefault((cell.passage, cell.name), set()).update(found)
+    return _ones(of_row[cell.passage, cell.name] - found for cell, found in zip(cells, held, strict=True))
 
 
 def _group_of(cell: Cell) -> str:

@@ -93,6 +93,23 @@ def test_the_whole_is_said_where_no_part_is_asked_for(real_encoder: Encoder, que
     assert len(found.quotes) == 1  # its row, and no row of another segment
 
 
+MACHINES = "Data\n\tBrixa 300\tBrixa 300 Duo\nPower\t1,350 W\t1,800 W\nWater tank\t1.8 l\t2.5 l\nWeight\t7.2 kg\t9.6 kg"
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How big is the water tank of the Brixa 300 Duo?", "Water tank, Brixa 300 Duo: 2.5 l"),
+        ("How many watts does the Duo need?", "Power, Brixa 300 Duo: 1,800 W"),
+        ("How heavy is the Brixa 300?", "Weight, Brixa 300: 7.2 kg"),
+    ],
+)
+def test_a_column_is_meant_whose_head_has_the_word_that_its_neighbours_lack(
+    real_encoder: Encoder, question: str, said: str
+) -> None:
+    assert extract(question, [hit(MACHINES)], real_encoder).lead == said
+
+
 def test_a_heading_is_never_an_answer(real_encoder: Encoder) -> None:
     found = extract(
         "What are the results of sales?", [hit("Results of sales\n\nSales results were fine.")], real_encoder
