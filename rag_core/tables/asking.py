@@ -6,7 +6,6 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,10 @@ from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
 from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, run
 from rag_core.tables.scoring import Scene, Scorer, Weights, operation_words
-from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.table import WholeTable
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _MOST_RUN = 40
-_LOOKED_AT, _SHOWN, _MOST_CHARS = 30, 3, 100  # of a column's cells, beside its head
 _FURTHEST = 12.0  # below the best score, where a share is next to nothing
 TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
@@ -42,17 +40,8 @@ class Ranked:
 
 def scene_of(question: str, table: WholeTable, encode: Encode) -> Scene:
     """A question before a table. `encode` turns texts into vectors of unit length, float32 (n, d)."""
-    heads = [column.head or "-" for column in table.columns]
-    filled = [f"{head}: {_sample(column)}" for head, column in zip(heads, table.columns, strict=True)]
-    asked, *others = encode([question, *heads, *filled])
-    near = np.array([other @ asked for other in others], dtype=np.float32)
-    return Scene(Words(question), table, near[: len(heads)], near[len(heads) :])
-
-
-def _sample(column: Column) -> str:
-    """The first of a column's cells."""
-    some = (text for text in column.texts[:_LOOKED_AT] if text)
-    return ", ".join(islice(some, _SHOWN))[:_MOST_CHARS]
+    asked, *heads = encode([question, *(column.head or "-" for column in table.columns)])
+    return Scene(Words(question), table, np.array([head @ asked for head in heads], dtype=np.float32))
 
 
 def best_plans(scene: Scene, known: Weights) -> list[Ranked]:

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.column_contents import content_of
 from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.outflows import MIRRORED, neutral_words, outflow_columns, outflow_links, outflow_places
 from rag_core.tables.plans import Plan
@@ -42,24 +41,16 @@ _SAME = {
     "minimum": "lowest", "min": "lowest", "summe": "total", "gesamtsumme": "total", "insgesamt": "total",
 }  # fmt: skip
 _CLEAR = 1.0  # from which weight on a word speaks clearly for an operation
-_WORD = 0.5  # what a word of the question counts for a column of some content, of which there are many
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A question before a table. nearness: the cosine of each head with the question, float32 (columns,);
-    cell_nearness: that of each head with some of its cells behind it."""
+    """A question before a table. nearness: the cosine of each head with the question, float32 (columns,)."""
 
     words: Words
     table: WholeTable
     nearness: NDArray[np.float32]
-    cell_nearness: NDArray[np.float32]
-
-    @cached_property
-    def contents(self) -> list[str]:
-        """What the cells of each column are of."""
-        return [content_of(column) for column in self.table.columns]
 
     @cached_property
     def named(self) -> list[list[int]]:
@@ -152,7 +143,7 @@ def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str])
 
 def column_features(scene: Scene, place: int, role: str, vocabulary: frozenset[str]) -> Features:
     """What speaks for a column in a role."""
-    column, named, content = scene.table.columns[place], scene.named[place], scene.contents[place]
+    column, named = scene.table.columns[place], scene.named[place]
     telling = max(len(scene.telling), 1)
     length = max(len(column.head.split()), 1)
     before = scene.before(place)
@@ -163,13 +154,9 @@ def column_features(scene: Scene, place: int, role: str, vocabulary: frozenset[s
         f"{role} asked": float(scene.behind in named),
         f"{role} near": float(scene.nearness[place]),
         f"{role} nearest": float(place == int(np.argmax(scene.nearness))),
-        f"{role} near cells": float(scene.cell_nearness[place]),
-        f"{role} nearest cells": float(place == int(np.argmax(scene.cell_nearness))),
         f"{role} first": float(place == 0),
         f"{role} {scene.asks} {column.kind}": 1.0,
         f"{role} {column.kind}": 1.0,
-        f"{role} {content}": 1.0,
-        f"{role} {scene.asks} {content}": 1.0,
         f"{role} {column.variety}": 1.0,
         f"{role} {scene.asks} whole": float(column.is_whole),
         f"{role} listed": float(scene.is_listed(place)),
@@ -177,8 +164,6 @@ def column_features(scene: Scene, place: int, role: str, vocabulary: frozenset[s
         f"{role} behind {before}": float(before in vocabulary),
         f"{role} empty": float(not column.head),
     }
-    # What the question word and the kind say keeps its weight: "when" of a date.
-    found = {f"{role} {word} {content}": _WORD for word in scene.words.plain if word in vocabulary} | found
     return {name: value for name, value in found.items() if value}
 
 

@@ -300,5 +300,5 @@ def test_as_many_of_the_furthest_as_are_asked_for_come_in_order(berths: WholeTab
     assert derivation(plan, result, berths, "Berths") == "By the 3 largest Fee: all 4 rows of “Berths”."
     assert found(berths, Plan((), grammar.ROW_SMALLEST, 0, 3, 2)) == (("B-101", "B-103"), None)
     assert found(berths, Plan((), grammar.COMMONEST, 1, size=2))[0][0] == "Ida Lund"
-    asked = Scene(Words("Which three berths have the highest fee?"), berths, *np.zeros((2, 5), np.float32))
+    asked = Scene(Words("Which three berths have the highest fee?"), berths, np.zeros(5, np.float32))
     assert {one.size for one in asked.plans((), 4)} == {1, 3}
