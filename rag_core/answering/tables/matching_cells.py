@@ -1,7 +1,7 @@
 """Which cell a question asks for: a conditional logit over all cells of the passages, fitted by `fit_reader`.
 
-The weights of `group_unasked`, `unasked` and `whole` were fitted by themselves and rounded, that of `head_missed` was set
-by hand, with all others held as they were; the next whole fit is of all of them.
+The weights of `group_unasked`, `unasked` and `whole` were fitted by themselves and rounded, that of `head_missed` was
+set by hand, with all others held as they were; the next whole fit is of all of them.
 """
 
 from __future__ import annotations
