@@ -105,7 +105,9 @@ class Library:
         self.chunk_edits = ChunkEdits(storage, self.ingest.committing, self.embedding.get, self._forget)
         self.dump_files = DumpFiles(storage, self.ingest.committing)
         kept_up = partial(partial, keep_up, self)
-        self.clusters = Clustering(storage, lambda: self.settings, asking.language_model, kept_up("cluster"))
+        self.clusters = Clustering(
+            storage, lambda: self.settings, asking.language_model, asking.embed, kept_up("cluster")
+        )  # fmt: skip
         self.guides = Guides(storage, asking)
         self.history = History(storage)
         self.page_places = PagePlaces(storage, reader)

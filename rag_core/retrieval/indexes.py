@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from typing import cast
 
 from accelerator.scanner import Mode
@@ -99,6 +100,12 @@ class LibraryIndexes(Indexes):
         self._passages = Passages(storage.database)
         self._cards = Cards(self._passages, self._rarities)
         self._hierarchy = CurrentHierarchy(storage.hierarchy)
+
+    def rewritten_by(self, rewrite: Callable[[str, Focus], Rewritten]) -> LibraryIndexes:
+        """The same indexes, with another way to write a question anew."""
+        other = copy(self)
+        other._rewrite = rewrite
+        return other
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
         """See the base class: what was asked for, then those that are exact."""

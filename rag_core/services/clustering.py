@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rag_core.cancellation import Cancellation
@@ -18,6 +18,7 @@ from rag_core.storage.indexes.background_loop import BackgroundLoop
 
 if TYPE_CHECKING:
     from rag_core.retrieval.hierarchy.building import Run
+    from rag_core.retrieval.hierarchy.reducing import Floats
 
 _SUMMARY_TOKENS = 1_000
 EXTRACTIVE = "extractive"
@@ -28,7 +29,8 @@ OpenModel = Callable[[str, Settings], ChatModel]
 class Clustering:
     """Keeps the two levels of one library. Thread-safe; one update runs at a time.
 
-    carry: has `run` done as a job, when something is due.
+    encode: gives the vectors of texts, float32 (n, d), rows of unit length. carry: has `run` done as a job, when
+    something is due.
     """
 
     def __init__(
@@ -36,11 +38,13 @@ class Clustering:
         storage: Storage,
         settings: Callable[[], Settings],
         model: OpenModel,
+        encode: Callable[[Sequence[str]], Floats],
         carry: Callable[[], None] = lambda: None,
     ) -> None:
         self._storage = storage
         self._settings = settings
         self._model = model
+        self._encode = encode
         self._carry = carry
         self._turn = threading.Lock()
         self._closing = threading.Event()
@@ -53,6 +57,11 @@ class Clustering:
     def _hierarchy(self) -> HierarchySettings:
         return self._settings().hierarchy
 
+    @property
+    def _made_by(self) -> str:
+        """Names the settings that decide what is made."""
+        return f"{self._hierarchy.method}, {self._hierarchy.reduction}, {self._hierarchy.summaries}"
+
     def follow(self) -> None:
         """Have everything brought up to date, unless documents are being added: that needs the processor more.
 
@@ -62,6 +71,7 @@ class Clustering:
 
         if self._storage.documents.counts()[2] or self._closing.is_set():
             return
+        self._storage.hierarchy.forget_others(self._made_by)
         if self._storage.hierarchy.missing() or is_outdated(self._storage.hierarchy):
             self._carry()
         else:
@@ -92,12 +102,14 @@ class Clustering:
         from rag_core.retrieval.hierarchy.clustering import Plan
 
         with self._turn:
+            self._storage.hierarchy.forget_others(self._made_by)
             if anew:
                 self._storage.hierarchy.clear()
             plan = Plan(method=self._hierarchy.method, reduction=self._hierarchy.reduction)
             write = None if self._hierarchy.summaries == EXTRACTIVE else self._written
             yield from update(
-                self._storage, plan, write=write, stopped=lambda: token.is_set() or self._closing.is_set(), run=run
+                self._storage, plan, write=write, made_by=self._made_by,
+                stopped=lambda: token.is_set() or self._closing.is_set(), run=run,
             )  # fmt: skip
 
     def tree(self) -> ClusterTree:
@@ -125,13 +137,14 @@ class Clustering:
         if self._feeder is not None:
             self._feeder.stop()
 
-    def _written(self, extract: str) -> str:
-        """A summary by the model that was chosen. Raises ModelUnavailable."""
+    def _written(self, extract: str) -> tuple[str, Floats]:
+        """A summary by the model that was chosen, and its vector. Raises ModelUnavailable."""
         settings = self._settings()
         model = self._model(settings.hierarchy.summaries, settings)
         messages = prompted(SUMMARY.fill(passages=passages([("", extract)], new_mark())))
         if model.prompt_tokens(messages) + _SUMMARY_TOKENS > model.context_tokens:
             raise ModelUnavailable(f"{model.label} cannot hold an extract and its summary.")
-        return "".join(
+        text = "".join(
             delta.text for delta in model.stream(messages, max_tokens=_SUMMARY_TOKENS, cancelled=self._closing.is_set)
         )
+        return text, self._encode([text])[0]

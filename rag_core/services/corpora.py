@@ -13,6 +13,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -31,7 +32,8 @@ from rag_core.errors import LecternError, LimitExceeded, StoreUnavailable
 from rag_core.retrieval import Indexes, LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.acronyms import written_out
 from rag_core.retrieval.contents import Contents
-from rag_core.retrieval.hierarchy.rewriting import Write, rewritten
+from rag_core.retrieval.hierarchy.rewriting import Rewritten, Write, rewritten
+from rag_core.retrieval.hierarchy.search import Focus
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.memory_lexical import MemoryLexical
 from rag_core.retrieval.neighbours import with_texts_beside
@@ -77,13 +79,22 @@ class SearchService:
     ) -> None:
         self._storage = storage
         self._embedder = embedder
-        self._indexes = LibraryIndexes(
-            storage, lambda question, focus: rewritten(question, focus, write, self._embedder().encode_query)
-        )
+        self._rerankers = rerankers
+        self._indexes = LibraryIndexes(storage, self._rewriter(write))
         self._pipeline = Pipeline(self._indexes, rerankers)
         self._tables = TableCache(storage)
         # More searches at once than cores would each wait for Python's lock: a third fewer are done in the same time.
         self._turns = threading.BoundedSemaphore(usable_cores())
+
+    def written_by(self, write: Write) -> SearchService:
+        """The same library, whose new questions another model writes."""
+        other = copy(self)
+        other._indexes = self._indexes.rewritten_by(self._rewriter(write))
+        other._pipeline = Pipeline(other._indexes, self._rerankers)
+        return other
+
+    def _rewriter(self, write: Write) -> Callable[[str, Focus], Rewritten]:
+        return lambda question, focus: rewritten(question, focus, write, self._embedder().encode_query)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Nothing: it is ready."""

@@ -62,13 +62,17 @@ class DumpFiles:
     def take(self, path: Path) -> Iterator[DumpFile]:
         """Put a file's vectors in the place of those of every document it is of.
 
-        Raises StoreCorrupt (the file is damaged or none), LecternError (it is of no document here, or of another
-        model).
+        Raises StoreCorrupt (the file is damaged or no dump), LecternError (it cannot be read, is of no document here,
+        or of another model).
         """
         try:
             dump = Dump.open(path)
             dump.verify()
-        except (DumpError, OSError) as error:
+        except OSError as error:
+            raise LecternError(
+                f"{path} cannot be read: {error.strerror}.", help="Name a file that is there."
+            ) from error
+        except DumpError as error:
             raise StoreCorrupt(f"{path} cannot be taken: {error}", help="Have it written again.") from error
         with self._turn:
             found = _documents_of(self._storage, dump)

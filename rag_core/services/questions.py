@@ -21,6 +21,7 @@ from rag_core.errors import Cancelled, ConfigurationError, LecternError, ModelUn
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
+from rag_core.retrieval.hierarchy.rewriting import Write
 from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.services.answer_cache import AnswersAgain, Chosen, events_of
 from rag_core.services.conversation_scope import Scoped, scoped
@@ -46,7 +47,7 @@ class QuestionService:
         self._preferences = preferences
         self._embedding = embedding
         self._rerankers = Rerankers(preferences.settings.models_dir)
-        self.library = SearchService(storage, embedding.get, self._rerankers, self._written_anew)
+        self.library = SearchService(storage, embedding.get, self._rerankers, self._writer(None, None))
         self._again = AnswersAgain(storage)
         self._lock = threading.Lock()
         self._answerer: Answerer | None = None
@@ -103,9 +104,12 @@ class QuestionService:
         found = self._searched(question, for_search(settings, **wanted), scope)
         return self.library.with_texts_beside(found, scope or Scope())
 
-    def passages(self, question: str, scope: Scope | None = None, settings: Settings | None = None) -> Retrieval:
-        """The passages that an answer is written from."""
-        return self._searched(question, for_passages(settings or self._preferences.settings), scope)
+    def passages(
+        self, question: str, scope: Scope | None = None, settings: Settings | None = None, model: str | None = None
+    ) -> Retrieval:
+        """The passages that an answer is written from, by a model."""
+        library = self._library_of(model, settings)
+        return library.search([question], for_passages(settings or self._preferences.settings), scope or Scope())[0]
 
     def stream(
         self,
@@ -185,7 +189,7 @@ class QuestionService:
     def corpus(self, settings: Settings) -> SearchService | Rechunked:
         """What a configuration is tested on."""
         if settings.chunking.key == self._preferences.settings.chunking.key:
-            return self.library
+            return self._library_of(settings.generation.model, settings)
         embedder, least = self._embedding.get(), settings.storage.min_free_bytes
         return Rechunked(self._storage, embedder, settings.chunking, least, self._rerankers)
 
@@ -209,12 +213,24 @@ class QuestionService:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""
         return self._answers().model(model_id, settings)
 
-    def _written_anew(self, question: str, summaries: Sequence[str]) -> str:
-        """A question written anew from summaries by the model of answers; empty without. Raises ModelUnavailable."""
-        chosen = self._preferences.model
-        if chosen == EXTRACTIVE:
-            return ""
-        return written_anew(self.language_model(chosen, self._preferences.effective), question, summaries)
+    def _library_of(self, model: str | None, settings: Settings | None) -> SearchService:
+        """The library, whose new questions are written by a model; None for the chosen one."""
+        if model is None or model == self._preferences.model:
+            return self.library
+        return self.library.written_by(self._writer(model, settings))
+
+    def _writer(self, model: str | None, settings: Settings | None) -> Write:
+        """Writes a question anew from summaries, by a model; nothing where none is to write. None: what is chosen."""
+
+        def write(question: str, summaries: Sequence[str]) -> str:
+            writer = model or self._preferences.model
+            if writer == EXTRACTIVE:
+                return ""
+            return written_anew(
+                self.language_model(writer, settings or self._preferences.effective), question, summaries
+            )
+
+        return write
 
     def _chosen(
         self, asked: Scoped, conversation: str | None, model: str | None, agent: bool | None, mode: str | None,
@@ -257,7 +273,7 @@ class QuestionService:
         stopped = (cancellation or Cancellation()).is_set
 
         def find(text: str) -> Retrieval:
-            return self.passages(text, asked.scope, understood.settings)
+            return self.passages(text, asked.scope, understood.settings, understood.model)
 
         for event in self._answers().stream(understood, find, stopped):
             yield self._told(event, asked, question)

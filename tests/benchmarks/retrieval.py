@@ -40,9 +40,10 @@ def measure(chosen: Set, modes: Sequence[str], splits: Sequence[str], folder: Pa
 
 
 @contextmanager
-def opened(chosen: Set, folder: Path) -> Iterator[Library]:
+def opened(chosen: Set, folder: Path, models_dir: Path | None = None) -> Iterator[Library]:
     """A library in a folder, with a set's documents."""
-    with Library.open(Settings(_env_file=None, data_dir=folder)) as library:
+    settings = Settings(_env_file=None, data_dir=folder)
+    with Library.open(settings.model_copy(update={"models_dir": models_dir} if models_dir else {})) as library:
         for event in library.add(chosen.documents):
             if event.error is not None:
                 emit(benchmark="retrieval", set=chosen.name, left_out=event.source, reason=str(event.error))

@@ -80,6 +80,8 @@ def test_vectors_go_out_as_files_and_come_back(run: Run, tmp_path: Path) -> None
     code, _, err = run("dumps", "import", "other.dump", files[0])
     assert code == 1
     assert "other.dump cannot be taken" in err
+    code, _, err = run("dumps", "import", "none.dump")
+    assert (code, "none.dump cannot be read: No such file or directory." in err) == (1, True)
 
 
 def test_a_question_is_asked_by_cli_rag_s_name_and_in_any_mode(run: Run) -> None:

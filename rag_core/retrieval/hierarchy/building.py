@@ -45,23 +45,24 @@ def update(
     plan: Plan | None = None,
     *,
     write: Write | None = None,
+    made_by: str = "",
     stopped: Callable[[], bool] = lambda: False,
     run: Run = here,
 ) -> Iterator[Progress]:
     """Summarise and cluster what is due, telling documents done and in all. The last step is "done" or "cancelled".
 
-    `plan` says how, `write` is a model that summarises, `run` is given what takes long; with a model it works in this
-    process. Raises StoreUnavailable; what was made before is kept.
+    `plan` says how, `write` is a model that summarises, `made_by` names both, `run` is given what takes long; with a
+    model it works in this process. Raises StoreUnavailable; what was made before is kept.
     """
     store = storage.hierarchy
     try:
-        yield from _steps(store, plan or Plan(), write, stopped, here if write else run)
+        yield from _steps(store, plan or Plan(), write, made_by, stopped, here if write else run)
     finally:
         store.publish()
 
 
 def _steps(
-    store: HierarchyStore, plan: Plan, write: Write | None, stopped: Callable[[], bool], run: Run
+    store: HierarchyStore, plan: Plan, write: Write | None, made_by: str, stopped: Callable[[], bool], run: Run
 ) -> Iterator[Progress]:
     total, done, failed, after = store.missing(), 0, 0, ""
     while batch := store.due(after, _BATCH):
@@ -73,7 +74,7 @@ def _steps(
             made, is_whole = _describe_or_average(store, due, plan, write, run, stopped)
             failed += not is_whole
             if made is not None:
-                store.put(made)
+                store.put(made, made_by)
             done, after = done + 1, due.document_id
     if is_outdated(store):
         yield Progress("clustering documents", done, max(total, done))

@@ -2,7 +2,7 @@
 
 An extract has sentences from every cluster of the document's chunks, the more the larger the cluster: those of the
 chunks nearest to its centroid (Radev et al., "Centroid-based summarization of multiple documents", 2004), and of their
-sentences those that hold most of the words that name the cluster. Nothing is embedded for it.
+sentences those that hold most of the words that name the cluster. Nothing is embedded for it; what a model wrote is.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _FROM_A_CHUNK = 3
 _TELLING, _TOLD_CHARS = 3, 600  # sentences that tell of a cluster, and how long they are together
 _CHARS_PER_TOKEN = 4  # where a chunk's tokens were not counted
 
-Write = Callable[[str], str]
-"""A model that turns an extract into a summary. Raises LecternError where it cannot."""
+Write = Callable[[str], tuple[str, Floats]]
+"""A model that turns an extract into a summary, and its vector, float32 (d,), of unit length; any where it wrote none.
+Raises LecternError where it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ class ChunkText:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary, the mean of the vectors of the chunks that it was taken from, float32 (d,), and whether a model wrote
-    it."""
+    """A summary, its vector, float32 (d,), of unit length, and whether a model wrote it: of what a model wrote its own,
+    of an extract the mean of the chunks' that it was taken from."""
 
     text: str
     vector: Floats
@@ -73,13 +74,14 @@ def summarise(
     """
     chosen = _extract(chunks, vectors, clusters, terms)
     text = "\n".join(sentence.text for sentence in sorted(chosen, key=lambda one: (one.chunk, one.start)))
-    vector = _mean(chosen, vectors)
     if write is not None:
         try:
-            return Summary(write(text).strip() or text, vector, written=True)
+            written, vector = write(text)
+            if written.strip():
+                return Summary(written.strip(), vector, written=True)
         except LecternError as error:
             _log.warning("A summary could not be written, an extract is kept: %s", error)
-    return Summary(text, vector)
+    return Summary(text, _mean(chosen, vectors))
 
 
 def tell_clusters(

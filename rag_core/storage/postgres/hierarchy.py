@@ -146,10 +146,11 @@ class HierarchyStore:
         return texts, tokens, np.concatenate(vectors) if vectors else _matrix([])
 
     @retried
-    def put(self, made: Summarised) -> bool:
+    def put(self, made: Summarised, made_by: str = "") -> bool:
         """Keep a document's summary and clusters in the place of older ones; it joins the nearest cluster of documents.
 
-        Returns whether it was kept: not where the document was removed or changed meanwhile.
+        made_by: the settings that it was made by (`forget_others`). Returns whether it was kept: not where the document
+        was removed or changed meanwhile.
         """
         due = made.due
         with self._database.transaction() as connection:
@@ -160,7 +161,7 @@ class HierarchyStore:
             ).fetchone()
             if row is None:
                 return False
-            _replace(connection, made)
+            _replace(connection, made, made_by)
             _join_nearest(connection, due, made.vector)
         return True
 
@@ -246,6 +247,13 @@ class HierarchyStore:
         return row[0] if row else ""
 
     @retried
+    def forget_others(self, made_by: str) -> None:
+        """Forget what was made by other settings: those documents are due again, and all are clustered again."""
+        with self._database.transaction() as connection:
+            if connection.execute("DELETE FROM document_summaries WHERE made_by <> %s", (made_by,)).rowcount:
+                connection.execute("DELETE FROM document_clusters")
+
+    @retried
     def clear(self) -> None:
         """Forget all of it: what is derived is rebuilt."""
         with self._database.transaction() as connection:
@@ -254,17 +262,17 @@ class HierarchyStore:
         self.publish()
 
 
-def _replace(connection: Connection[TupleRow], made: Summarised) -> None:
+def _replace(connection: Connection[TupleRow], made: Summarised, made_by: str) -> None:
     """Write a document's summary and clusters in the place of older ones, in the transaction that is open."""
     due = made.due
     most_frequent = dict(sorted(made.words.items(), key=lambda item: (-item[1], item[0]))[:_MOST_WORDS])
     connection.execute("DELETE FROM document_summaries WHERE document_id = %s", (due.document_id,))
     connection.execute(
-        "INSERT INTO document_summaries (document_id, generation, profile, summary, written, words, vector)"
-        " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        "INSERT INTO document_summaries (document_id, generation, profile, summary, written, words, vector,"
+        " made_by) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
         (
             due.document_id, due.generation, due.profile, storable(made.summary), made.written,
-            Jsonb(clean(most_frequent)), made.vector,
+            Jsonb(clean(most_frequent)), made.vector, made_by,
         ),
     )  # fmt: skip
     with connection.cursor() as cursor:

@@ -21,6 +21,7 @@ _BEFORE = (
     "ALTER TABLE conversations DROP COLUMN collection",
     "DROP TABLE collections",
     "ALTER TABLE chunk_clusters DROP COLUMN summary",
+    "ALTER TABLE document_summaries DROP COLUMN made_by",
     "DROP TABLE answer_cache",
     "DROP INDEX sources_name, documents_added, messages_created, citations_document",
     "DELETE FROM migrations WHERE name >= '0025'",

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rag_core import Cancellation, Library, Settings, Upload
@@ -13,6 +14,7 @@ from rag_core.errors import ModelUnavailable
 from rag_core.runtime.low_priority import LowPriorityProcess
 from rag_core.services.clustering import Clustering
 from tests.conftest import add_text
+from tests.rag_core.evaluation.scripted import Scripted
 
 TEXTS = {
     "ferry": "The ferry of hour {n} crosses the strait with cars when the wind allows its captain to sail.",
@@ -74,10 +76,36 @@ def test_a_model_that_is_not_there_leaves_extracts(quiet: Library) -> None:
         raise ModelUnavailable(f"There is no {name}.")
 
     chosen = quiet.settings.changed("hierarchy", background=False, summaries="gguf:none.gguf")
-    clustering = Clustering(quiet.storage, lambda: chosen, missing)  # type: ignore[arg-type]
+    clustering = Clustering(quiet.storage, lambda: chosen, missing, quiet.asking.embed)  # type: ignore[arg-type]
     list(clustering.update())
     clustering.close()
     assert all(quiet.clusters.summary(document.id) for document in quiet.documents())
+
+
+def test_what_a_model_wrote_is_embedded(quiet: Library) -> None:
+    """So a document is found by what its summary says, in words that it does not have itself."""
+    list(quiet.clusters.update())
+    before = quiet.storage.hierarchy.summaries()
+    chosen = quiet.settings.changed("hierarchy", background=False, summaries="gguf:any.gguf")
+    reply = "Timetables of boats for passengers who travel to the islands."
+    clustering = Clustering(quiet.storage, lambda: chosen, lambda name, settings: Scripted(reply), quiet.asking.embed)
+    list(clustering.update())
+    after = quiet.storage.hierarchy.summaries()
+    assert {quiet.clusters.summary(key) for key in after.ids} == {reply}
+    (said,) = quiet.asking.embed([reply])
+    assert (after.vectors @ said > 0.999).all()
+    assert (before.vectors @ said).max() < 0.8
+    list(quiet.clusters.update())
+    assert np.allclose(quiet.storage.hierarchy.summaries().vectors, before.vectors)
+
+
+def test_other_settings_have_all_of_it_made_again(quiet: Library) -> None:
+    list(quiet.clusters.update())
+    chosen = quiet.settings.changed("hierarchy", background=False, method="kmeans")
+    clustering = Clustering(quiet.storage, lambda: chosen, lambda *_: Scripted(""), quiet.asking.embed)
+    assert len(list(clustering.update())) > 8
+    assert len(list(clustering.update())) == 1
+    assert clustering.tree().waiting == 0
 
 
 @pytest.mark.slow

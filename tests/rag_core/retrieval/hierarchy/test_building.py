@@ -9,7 +9,7 @@ import pytest
 
 from rag_core import Library, Upload
 from rag_core.retrieval.hierarchy.building import cluster_documents, is_outdated, update
-from rag_core.retrieval.hierarchy.clustering import Plan
+from rag_core.retrieval.hierarchy.clustering import Plan, unit
 from rag_core.storage import Storage
 from rag_core.storage.postgres.hierarchy import HierarchyStore, StaleSummary, Summarised
 from tests.conftest import add_text
@@ -156,8 +156,10 @@ def test_what_was_removed_meanwhile_is_not_kept(library: Library, storage: Stora
 
 def test_a_model_writes_the_summaries(library: Library, storage: Storage, store: HierarchyStore) -> None:
     document = add_text(library, "one.txt", text("ferry", 1))
-    list(update(storage, write=lambda extract: f"In short: {len(extract)} characters."))
+    own = unit(np.arange(384, dtype=np.float32))
+    list(update(storage, write=lambda extract: (f"In short: {len(extract)} characters.", own)))
     assert store.summary(document.id).startswith("In short: ")
+    assert np.allclose(store.summaries().vectors, own)
 
 
 def test_clearing_has_all_of_it_made_again(library: Library, storage: Storage, store: HierarchyStore) -> None:

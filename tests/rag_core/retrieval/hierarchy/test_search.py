@@ -180,6 +180,17 @@ def test_an_answer_can_be_found_inside_clusters(filled: Library) -> None:
     assert answer.citations
 
 
+def test_the_model_that_answers_writes_scaler_s_question(filled: Library) -> None:
+    """Also where it is not the one of the settings: one that is not there says so."""
+    list(update(filled.storage))
+    scaler = filled.settings.changed("retrieval", mode="scaler")
+    for settings, model in ((scaler, "gguf:none.gguf"), (scaler.changed("generation", model="gguf:none.gguf"), None)):
+        asked = filled.asking.passages("When is the oven hot?", settings=settings, model=model)
+        assert ("could not write" in " ".join(asked.trace.notes)) == (model is not None)
+        (tried,) = filled.asking.corpus(settings).search(["When is the oven hot?"], settings.retrieval)
+        assert ("could not write" in " ".join(tried.trace.notes)) == (model is None)
+
+
 @pytest.mark.parametrize("mode", ["clusters", "scaler"])
 def test_without_clusters_the_flat_search_answers(filled: Library, mode: str) -> None:
     found = filled.retrieve("bread", mode=mode)

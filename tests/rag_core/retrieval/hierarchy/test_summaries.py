@@ -78,24 +78,33 @@ def test_the_vector_is_that_of_the_chunks_taken() -> None:
 
 def test_a_model_writes_from_the_extract() -> None:
     given = []
+    own = unit(np.ones(24, dtype=np.float32))
 
-    def write(extract: str) -> str:
+    def write(extract: str) -> tuple[str, np.ndarray]:
         given.append(extract)
-        return " All of it, in short. "
+        return " All of it, in short. ", own
 
     summary = summary_of(*document(20), write)
     assert summary.text == "All of it, in short."
     assert summary.written
+    assert summary.vector is own
     assert LEAST_TOKENS <= tokens(given[0]) <= MOST_TOKENS
 
 
 def test_a_model_that_fails_leaves_the_extract() -> None:
-    def write(extract: str) -> str:
+    def write(extract: str) -> tuple[str, np.ndarray]:
         raise ModelUnavailable("It is not there.")
 
     summary = summary_of(*document(5), write)
     assert "harbour" in summary.text
     assert not summary.written
+
+
+def test_a_model_that_writes_nothing_leaves_the_extract() -> None:
+    chunks, vectors = document(5)
+    summary = summary_of(chunks, vectors, lambda extract: ("  ", unit(np.ones(24, dtype=np.float32))))
+    assert summary.text == summary_of(chunks, vectors).text
+    assert (summary.written, float(summary.vector @ unit(vectors.mean(axis=0))) > 0.95) == (False, True)
 
 
 def test_a_document_without_sentences_has_a_summary_all_the_same() -> None:
