@@ -1,8 +1,9 @@
-"""Keys and the server of models in `.env`: written with care, never shown or logged."""
+"""Keys, the server of models and hosts to fetch from in `.env`: written with care, never shown or logged."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from accelerator.atomic import write_atomically
@@ -11,6 +12,7 @@ from rag_core.settings import ServerSettings
 
 _GEMINI = "GOOGLE_API_KEY"
 _ADDRESS, _KEY, _MODELS = "LECTERN_SERVER__ADDRESS", "LECTERN_SERVER__KEY", "LECTERN_SERVER__MODELS"
+_HOSTS = "LECTERN_SOURCES__ALLOWED_HOSTS"
 _FILE = Path(".env")
 
 
@@ -36,6 +38,11 @@ def forget_server() -> None:
     """Remove a server from `.env`; harmless when it is not there. Raises ConfigurationError."""
     if _FILE.exists():
         _write(_lines_without(_ADDRESS, _KEY, _MODELS))
+
+
+def keep_hosts(hosts: Sequence[str]) -> None:
+    """Write which hosts of private networks may be fetched from to `.env`. Raises ConfigurationError."""
+    _write([*_lines_without(_HOSTS), *([f"{_HOSTS}='{json.dumps(list(hosts))}'"] if hosts else [])])
 
 
 def _lines_without(*names: str) -> list[str]:

@@ -82,6 +82,11 @@ class AddressRefused(LecternError):
 
     default_help = "Check the address. Save the page in a browser and add the file where you may see it there."
 
+    def __init__(self, message: str, *, help: str | None = None, private: str = "") -> None:
+        """private: the `host:port` of this machine or its network that was kept from, where it is only that."""
+        super().__init__(message, help=help)
+        self.private = private
+
 
 class SourceUnavailable(LecternError):
     """A web server or a folder does not answer, or does not have what is asked of it."""

@@ -61,7 +61,14 @@ def _address() -> None:
         st.number_input("At most pages", 1, 10_000, 50, key="upload_pages")
         st.number_input("Seconds between two requests", 0.0, 60.0, 0.5, 0.1, key="upload_delay")
         st.form_submit_button("Add", icon=":material/add:", type="primary", on_click=_fetch)
-    st.caption("robots.txt is kept. Addresses within your own network are refused.")
+    st.caption("Pages that a site asks programs to leave alone (robots.txt) are left alone.")
+    allowed = resources.library().settings.sources.allowed_hosts if owning.is_owner() else ()
+    if not allowed:
+        st.caption("Addresses within your own network are asked about before they are fetched.")
+    for host in allowed:
+        key = f"upload_allowed_{host}"
+        st.toggle(f"Fetch from {formatting.plain(host)}, of your own network", True, key=key, on_change=_allow,
+                  args=(key, host))  # fmt: skip
 
 
 def _folder() -> None:
@@ -126,6 +133,8 @@ def _ended(jobs: Jobs, job: Job) -> None:
         failure(job.error)
     for note in report.notes:
         st.caption(formatting.plain(note))
+    for host in report.private:
+        _private(host, job)
     if report.failed:
         unread = (
             formatting.count(len(report.failed), *(("address", "addresses") if is_web else ("file",))) + " not read"
@@ -133,7 +142,36 @@ def _ended(jobs: Jobs, job: Job) -> None:
         with st.expander(unread, expanded=not report.ready and not report.unchanged):
             for name, message, help_text in report.failed[:SHOWN]:
                 st.markdown(f"**{formatting.plain(formatting.shorten(name, 90))}** {formatting.plain(message)}")
-                st.caption(formatting.plain(help_text))
+                if not report.private:
+                    st.caption(formatting.plain(help_text))
+
+
+def _private(host: str, job: Job) -> None:
+    """A switch, where something was refused for being of this machine or its network: its owner may want it read."""
+    if not owning.is_owner():
+        st.caption(
+            f":material/lock: {formatting.plain(host)} belongs to the server's machine or its network. Whoever owns"
+            " that machine can allow it there."
+        )
+        return
+    key = f"upload_allow_{job.id}_{host}"
+    st.toggle(
+        f"Let Lectern fetch from {formatting.plain(host)}, of this machine or its network", key=key,
+        value=host in resources.library().settings.sources.allowed_hosts, on_change=_allow, args=(key, host, job),
+    )  # fmt: skip
+
+
+def _allow(key: str, host: str, job: Job | None = None) -> None:
+    """Allow a host, and look there again; or no longer."""
+    library, on = resources.library(), bool(st.session_state[key])
+    try:
+        library.preferences.fetch_from(host, allowed=on)
+    except LecternError as error:
+        st.session_state["upload_way_problem"] = f"{error} {error.help}".strip()
+        return
+    if on and job is not None:
+        library.jobs.dismiss(job.id)
+        library.jobs.submit(KIND, job.name, **job.params)
 
 
 def _fetch() -> None:

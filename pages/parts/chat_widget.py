@@ -10,7 +10,7 @@ from pages.parts.components import component
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, Answer, Message, Outcome, Result, Sentence
 from rag_core.errors import LecternError
-from rag_core.exporting import answer_text, warning_of
+from rag_core.exporting import answer_text, quotation, warning_of
 from rag_core.text.pages import counted
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
@@ -109,7 +109,11 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
 def measured(result: Result, active: int | None = None) -> dict[str, Any]:
     """What a run of an evaluation answered; its numbers are the ranks of the passages found."""
     cited = {number for sentence in result.sentences for number in sentence.citations}
-    sources = [_source(found.rank, found.title, f"p. {found.page}") for found in result.found if found.rank in cited]
+    sources = [
+        _source(found.rank, found.title, counted(found.page, found.page_label))
+        for found in result.found
+        if found.rank in cited
+    ]
     return _frame("", STATES[result.outcome]) | {
         "blocks": _blocks(result.answer, result.sentences, result.outcome),
         "sources": sources,
@@ -167,15 +171,19 @@ def _replaced_words(answers: int) -> str:
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:
     return [
-        _source(item.number, item.title, counted(item.page, item.page_label, "p."), warning_of(item))
-        | {"quote": item.text, "place": [item.document_id, item.page, f"{item.start}-{item.end}"]}
+        _source(item.number, item.title, counted(item.page, item.page_label), warning_of(item))
+        | {
+            "quote": item.text,
+            "copy": quotation(item),
+            "place": [item.document_id, item.page, f"{item.start}-{item.end}"],
+        }
         for item in answer.citations
     ]
 
 
 def _source(number: int, title: str, page: str, warning: str = "") -> dict[str, Any]:
     """A source; `place`: the document, the page and the span that can be shown before it is opened, if any."""
-    return {"number": number, "title": title, "page": page, "warning": warning, "quote": "", "place": None}
+    return {"number": number, "title": title, "page": page, "warning": warning, "quote": "", "copy": "", "place": None}
 
 
 def _facts(answer: Answer) -> list[dict[str, Any]]:

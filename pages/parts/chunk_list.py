@@ -12,6 +12,7 @@ from pages.parts.components import component
 from rag_core.domain import Chunk, ChunkEdit, Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
+from rag_core.text.pages import counted
 
 _HIDDEN = "Some of this text is not to be seen on the page"
 _ASTRAY = "The document was cut or came in otherwise since: no chunk has the text that this was made of"
@@ -60,7 +61,7 @@ def _left_out(edit: ChunkEdit) -> dict[str, Any]:
 
 
 def _astray(edit: ChunkEdit) -> dict[str, Any]:
-    head = f"{'Left out' if edit.left_out else 'Correction'}, page {edit.page}"
+    head = f"{'Left out' if edit.left_out else 'Correction'}, {counted(edit.page)}"
     return _of_edit(edit) | {"head": head, "marks": [("fits no chunk", _ASTRAY)], "undo": "Forget it"}
 
 

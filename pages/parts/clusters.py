@@ -11,6 +11,7 @@ from pages.parts.state import LibraryState
 from rag_core.domain import Chunk, ClusterTree, Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
+from rag_core.text.pages import counted
 
 _NAMED = 5
 _SHOWN = 50
@@ -107,7 +108,7 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
 def _chunk(document: Document, chunk: Chunk) -> None:
     excerpt = " ".join(chunk.text.split())
     excerpt = excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS].rsplit(" ", 1)[0] + " …"
-    label = f"Page {chunk.page} · {formatting.plain(excerpt)}"
+    label = f"{counted(chunk.page)} · {formatting.plain(excerpt)}"
     _button(label, f"upload_cluster_chunk_{chunk.index}", _open, document.id, chunk.page, chunk.index)
 
 

@@ -11,6 +11,7 @@ from pages.parts.components import component
 from pages.parts.refreshing import fragment
 from rag_core.domain import Document, Guide, GuideLine, Scope
 from rag_core.library import Library
+from rag_core.text.pages import counted
 
 LOOK_AGAIN_S = 1.0
 _SECTIONS = 12
@@ -75,7 +76,7 @@ def _lines(title: str, key: str, lines: Sequence[GuideLine]) -> None:
     st.markdown(f"### {title}")
     rows = [
         {
-            "name": formatting.shorten(line.text, _LINE_CHARS), "level": 2, "place": f"p. {line.page}",
+            "name": formatting.shorten(line.text, _LINE_CHARS), "level": 2, "place": counted(line.page),
             "page": line.page, "here": False, "open": [line.page, line.start, line.end],
         }
         for line in lines

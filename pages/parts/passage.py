@@ -9,7 +9,7 @@ from pages.parts import formatting
 from pages.parts.components import component
 from rag_core.domain import Citation, Document, Page, ScoreKind, TableAnswer
 from rag_core.errors import LecternError
-from rag_core.exporting import INSTRUCTS, warning_of
+from rag_core.exporting import INSTRUCTS, quotation, warning_of
 
 if TYPE_CHECKING:
     from rag_core.library import Library
@@ -67,6 +67,7 @@ def cited(library: Library, citation: Citation, numbers: Sequence[int] = ()) -> 
         "number": citation.number,
         "numbers": list(numbers),
         "quote": citation.text,
+        "copy": quotation(citation),
         "score": f"{score_words(citation)}: {SCORES[citation.score_kind]}",
         "warning": warning_of(citation).replace(INSTRUCTS, f"{INSTRUCTS} To Lectern it is text like any other."),
     }
@@ -129,6 +130,7 @@ def _frame(document_id: str, document: Document | None, page: int) -> dict[str, 
         "follows": False,
         "facts": [],
         "quote": "",
+        "copy": "",
         "score": "",
         "warning": "",
         "quote_open": False,

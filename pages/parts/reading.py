@@ -12,6 +12,7 @@ from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document, HiddenText, Page, Table
 from rag_core.library import Library
+from rag_core.text.pages import counted
 
 Row = dict[str, Any]
 MOST_TABLES = 200
@@ -34,7 +35,7 @@ def outline(document: Document, page: int, most: int | None = None) -> None:
     least = min((section.level for section in document.sections), default=1)
     rows = [
         {
-            "name": section.title, "level": min(section.level - least + 1, 6), "place": f"p. {section.page}",
+            "name": section.title, "level": min(section.level - least + 1, 6), "place": counted(section.page),
             "page": section.page, "here": section.page == page,
             "open": [section.page, section.start, section.start + len(section.title)],
         }
@@ -79,7 +80,7 @@ def told(rows: Sequence[Row]) -> None:
 
 
 def _note(name: str, page: int = 0, span: tuple[int, int] = (0, 0)) -> Row:
-    place = f"p. {page}" if page else ""
+    place = counted(page) if page else ""
     return {"name": name, "level": 1, "warn": True, "place": place, "page": page, "here": False, "open": [page, *span]}
 
 
@@ -108,7 +109,7 @@ def _table(table: Table, document: Document) -> Row:
     before = [section.title for section in document.sections if (section.page, section.start) <= place]
     return {
         "caption": table.caption or (f"In “{before[-1]}”" if before else "Table"),
-        "place": f"Page {table.page}", "rows": table.rows, "heads": table.heads,
+        "place": counted(table.page), "rows": table.rows, "heads": table.heads,
         "open": [table.page, table.start, table.end],
     }  # fmt: skip
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts import formatting, scoping, table
 from rag_core.domain import Considered, Document, Searched, Trace
+from rag_core.text.pages import counted
 
 OUTCOMES = {
     "passage": "Passage",
@@ -98,7 +99,7 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
 def rows(candidates: Sequence[Considered]) -> dict[str, Sequence[object]]:
     """The table by columns: a candidate with its place, its scores, and what became of it."""
     used = [name for name in _SCORES if any(name in candidate.scores for candidate in candidates)]
-    places = [" · ".join(p for p in (f"p. {item.page}", item.section) if p) for item in candidates]
+    places = [" · ".join(p for p in (counted(item.page), item.section) if p) for item in candidates]
     return {
         "Candidate": [table.text(f"{item.title}, {place}") for item, place in zip(candidates, places, strict=True)],
         **{_SCORES[name]: [item.scores.get(name) for item in candidates] for name in used},

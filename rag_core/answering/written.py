@@ -10,6 +10,7 @@ from rag_core.answering.question import Question
 from rag_core.domain import Answer, Citation, Hit, Retrieval, Searched, Sentence, TableAnswer, Trace
 from rag_core.models.messages import ChatMessage, Usage
 from rag_core.models.prompts import NOT_FOUND
+from rag_core.text.pages import counted
 
 _MOST_NAMED = 3
 NOTHING_RETRIEVED = Retrieval((), Trace())
@@ -96,7 +97,7 @@ def _notes(written: Written) -> list[str]:
 
 def _named(hits: Sequence[Hit]) -> str:
     """The pages of the first few, and how many more there are."""
-    names = [f"{hit.document.title}, p. {hit.page_label or hit.page}" for hit in hits[:_MOST_NAMED]]
+    names = [f"{hit.document.title}, {counted(hit.page, hit.page_label)}" for hit in hits[:_MOST_NAMED]]
     more = len(hits) - len(names)
     return "; ".join([*names, *([f"and {more} more"] if more else [])])
 

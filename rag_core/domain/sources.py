@@ -90,10 +90,12 @@ class FollowedSource:
 class SourceReport:
     """How a visit ended: documents that are new or changed, sources as before, and what failed, why, and what to do.
 
-    notes: what else is to be said, such as which files were passed over.
+    notes: what else is to be said, such as which files were passed over. private: the `host:port` of each place that
+    was kept from, as it is of this machine or its network.
     """
 
     ready: int = 0
     unchanged: int = 0
     failed: tuple[tuple[str, str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()

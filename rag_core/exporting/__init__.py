@@ -11,14 +11,15 @@ from typing import Literal, get_args
 from rag_core.exporting.bibtex import bibtex
 from rag_core.exporting.markdown import answer_text, markdown
 from rag_core.exporting.record import record
-from rag_core.exporting.thread import INSTRUCTS, Thread, cite, warning_of
+from rag_core.exporting.thread import INSTRUCTS, Thread, cite, quotation, warning_of
 
 ConversationForm = Literal["markdown", "pdf", "json", "bibtex"]
 FORMS: tuple[ConversationForm, ...] = get_args(ConversationForm)
 SUFFIXES: dict[ConversationForm, str] = {"markdown": ".md", "pdf": ".pdf", "json": ".json", "bibtex": ".bib"}
 
 __all__ = [
-    "FORMS", "INSTRUCTS", "SUFFIXES", "ConversationForm", "Thread", "answer_text", "cite", "export", "warning_of",
+    "FORMS", "INSTRUCTS", "SUFFIXES", "ConversationForm", "Thread", "answer_text", "cite", "export", "quotation",
+    "warning_of",
 ]  # fmt: skip
 
 

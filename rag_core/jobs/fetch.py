@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Job, Progress, SourceReport, WebAddress
-from rag_core.errors import LecternError
+from rag_core.errors import AddressRefused, LecternError
 from rag_core.jobs.base import Kind
 from rag_core.jobs.board import Run
 
@@ -32,6 +32,7 @@ class FetchKind(Kind):
         ready = unchanged = 0
         failed: list[tuple[str, str, str]] = []
         notes: list[str] = []
+        private: list[str] = []
         run.tell(job.id, Progress("fetching"))
         for event in self._events(job, _StopsAt(run.token, job.name)):
             if event.stage == "fetching":
@@ -43,10 +44,12 @@ class FetchKind(Kind):
             elif event.stage == "failed":
                 help_text = event.error.help if isinstance(event.error, LecternError) else ""
                 failed.append((event.source, str(event.error), help_text))
+                if isinstance(event.error, AddressRefused) and event.error.private:
+                    private.append(event.error.private)
             elif event.source == job.name and event.note:
                 notes.append(event.note)
         stopped = run.token.is_set() or self._library.is_closing
-        report = SourceReport(ready, unchanged, tuple(failed), tuple(notes))
+        report = SourceReport(ready, unchanged, tuple(failed), tuple(notes), tuple(dict.fromkeys(private)))
         run.end(job.id, "cancelled" if stopped else "done", result=report)
 
     def _events(self, job: Job, token: Cancellation) -> Iterator[AddEvent]:

@@ -31,7 +31,7 @@ _CONNECT_S, _SLICE_S = 10.0, 0.2
 _MOST_TRIED = 3
 _LAST_PORT = 65_535
 _SPELLING = "Check how it is written."
-_INTRANET = "To reach an intranet, name its hosts in the setting sources.allowed_hosts."
+_INTRANET = "To reach an intranet, name its hosts in LECTERN_SOURCES__ALLOWED_HOSTS, or allow them on the Library page."
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -139,7 +139,8 @@ class GuardedNetwork(httpcore.NetworkBackend):
         if not {host, f"{host}:{port}"} & self._allowed:
             for address in addresses:
                 if not is_public(address):
-                    raise AddressRefused(f"{host} is an address of a private network ({address}).", help=_INTRANET)
+                    told = f"{host} is an address of a private network ({address})."
+                    raise AddressRefused(told, help=_INTRANET, private=f"{host}:{port}")
         return addresses[:_MOST_TRIED]
 
 

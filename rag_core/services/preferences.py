@@ -152,6 +152,22 @@ class Preferences:
             self.settings = self.settings.model_copy(update={"server": ServerSettings()})
         forget_server()
 
+    def fetch_from(self, host: str, *, allowed: bool) -> None:
+        """Let a `host` or `host:port` of this machine or its network be fetched from, or no longer.
+
+        It is kept in `.env`, so that a library that comes from elsewhere brings none. Raises ConfigurationError.
+        """
+        from rag_core.env_file import keep_hosts
+
+        host = host.strip().lower()
+        if not host.isprintable() or set(host) & set(" '\"\\") or not host:
+            raise ConfigurationError("That is no name of a host.", help="Check how it is written.")
+        with self._lock:
+            others = [one for one in self.settings.sources.allowed_hosts if one.strip().lower() != host]
+            settings = self.settings.changed("sources", allowed_hosts=(*others, *([host] if allowed else [])))
+            keep_hosts(settings.sources.allowed_hosts)
+            self.settings = settings
+
     def _with_own(self, settings: Settings) -> Settings:
         """Settings with what was made the library's own. What fits no longer is left out, and logged."""
         own = self._own(settings, self._kept.preference(_OWN) or "")

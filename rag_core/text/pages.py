@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def counted(page: int, label: str, word: str = "page") -> str:
-    """`page 12`, with the printed label where it differs: `page 12 (printed ix)`. page: its count, from 1."""
-    return f"{word} {page}{printed(page, label)}"
+def counted(page: int, label: str = "") -> str:
+    """`p. 12`, with the printed label where it differs: `p. 12 (printed ix)`. page: its count, from 1."""
+    return f"p. {page}{printed(page, label)}"
 
 
 def printed(page: int, label: str) -> str:

@@ -117,7 +117,7 @@ def test_text_of_a_picture_can_be_selected_where_it_stands(cited: Page) -> None:
 def test_headings_are_jumped_to_and_the_text_flows(cited: Page) -> None:
     cited.get_by_role("button", name="Outline").click()
     row = cited.locator(".headings .row").last
-    number = row.locator(".quiet").inner_text()
+    number = row.locator(".quiet").inner_text().removeprefix("p. ")
     row.click()
     expect(cited.locator(".headings")).to_have_count(0)
     expect(cited.locator(".passage .where")).to_contain_text(f"Page {number} of 13")
@@ -138,6 +138,28 @@ def test_citations_of_an_answer_are_stepped_through(open_page: Open, filled: Non
     expect(page.locator(".steps")).to_contain_text("2 of")
     expect(page.locator(".source").nth(1)).to_have_attribute("aria-current", "true")
     expect(page.locator(".passage .box, .passage mark").first).to_be_in_viewport()
+
+
+def test_a_passage_is_copied_with_where_it_stands(cited: Page) -> None:
+    cited.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    where = "[Handbook of the Veyra Ferry, Refunds, p. 6 (printed 3)]"
+    for button in (cited.locator(".passage .head"), cited.locator(".sources")):
+        button.get_by_role("button", name="Copy the passage").click()
+        expect(button.get_by_role("button", name="Copied")).to_have_count(1)
+        text = cited.evaluate("navigator.clipboard.readText()")
+        assert text.startswith("“A ticket is refunded in full") and text.endswith(f"” {where}")
+        cited.evaluate("navigator.clipboard.writeText('')")
+
+
+def test_passages_of_a_page_stand_together_below_an_answer(open_page: Open, filled: None) -> None:
+    page = open_page("chat")
+    ask(page, "Summarize the storm report of November 2019")
+    page.locator(".source").nth(2).wait_for()
+    groups = page.locator(".of-page")
+    expect(groups).to_have_count(1)
+    expect(groups.locator(".title")).to_have_count(1)
+    groups.locator(".source").nth(2).click()
+    expect(page.locator(".passage .head .number")).to_have_text("3")
 
 
 def test_the_panel_is_widened_dragged_and_the_original_saved(cited: Page, tmp_path: Path) -> None:

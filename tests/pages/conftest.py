@@ -176,6 +176,7 @@ class FakeLibrary:
         self.suggested: list[str] = []
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
         self.preferences = FakePreferences()
+        self.preferences.library = self
         self.settings = Settings(_env_file=None)
         self.report: Report | Exception = Report(1, 5, (), False, 0.1)
         self.target: TargetProfile | None = None
@@ -314,11 +315,16 @@ class FakeLibrary:
 
 
 class FakePreferences(dict[str, str]):
+    library: FakeLibrary
+
     def set(self, name: str, value: str | None) -> None:
         if value is None:
             self.pop(name, None)
         else:
             self[name] = value
+
+    def fetch_from(self, host: str, *, allowed: bool) -> None:
+        self.library.calls.append(("fetch_from", [host, str(allowed)]))
 
 
 class FakeSources:

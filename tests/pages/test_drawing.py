@@ -170,6 +170,7 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
             "page": "p. 2 (printed ii)",
             "warning": "",
             "quote": "Bridges are made of steel.",
+            "copy": "“Bridges are made of steel.” [Bridges, Steel, p. 2 (printed ii)]",
             "place": ["bridges.txt", 2, "0-26"],
         }
     ]

@@ -48,6 +48,32 @@ def test_why_nothing_was_read_of_an_address_is_open_to_be_seen(library: FakeLibr
     assert [(one.label, one.proto.expanded) for one in settled(test).expander] == [("1 address not read", True)]
 
 
+def test_what_is_of_ones_own_network_is_allowed_where_it_was_refused(
+    library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = AddressRefused("127.0.0.1 is an address of a private network.", private="127.0.0.1:8000")
+    library.script[ADDRESS] = [AddEvent(ADDRESS, "failed", error=refused)]
+    test = draw("upload")
+    test.text_input(key="upload_address").set_value(ADDRESS)
+    next(button for button in test.button if button.label == "Add").click().run()
+    (switch,) = settled(test).toggle
+    assert switch.label.startswith("Let Lectern fetch from 127") and not switch.value
+    library.script[ADDRESS] = [AddEvent(ADDRESS, "ready")]
+    switch.set_value(True).run()
+    assert "1 new or changed" in said(settled(test))
+    assert [call for call in library.calls if call[0] == "fetch_from"] == [("fetch_from", ["127.0.0.1:8000", "True"])]
+    assert [call for call in library.calls if call[0] == "add"] == [("add", [ADDRESS])] * 2
+    library.settings = library.settings.changed("sources", allowed_hosts=("10.1.2.3",))
+    kept = next(one for one in test.run().toggle if one.key == "upload_allowed_10.1.2.3")
+    kept.set_value(False).run()
+    assert library.calls[-1] == ("fetch_from", ["10.1.2.3", "False"])
+    monkeypatch.setattr(owning, "is_owner", lambda: False)
+    library.script[ADDRESS] = [AddEvent(ADDRESS, "failed", error=refused)]
+    library.jobs.submit("visit", ADDRESS, depth=0)
+    assert not settled(test).toggle
+    assert "Whoever owns that machine" in said(test)
+
+
 def test_what_is_followed_is_listed_with_its_problem_and_updated(library: FakeLibrary) -> None:
     library.held = [a_document()]
     library.followed_sources = [

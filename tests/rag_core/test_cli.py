@@ -61,7 +61,7 @@ def test_the_whole_road(run: Run) -> None:
     assert code == 0
     assert "4.20" in out
     assert "  understood as: What does a loaf of rye bread cost?\n" in out
-    assert "[1] The bakery, page 1" in out
+    assert "[1] The bakery, p. 1" in out
     assert "4 documents, 4 chunks" in run("status")[1]
     assert len(re.findall("ready .* 1 KB ", run("documents")[1])) == 4
     assert run("rename", "bakery", "Loaves") == (0, "The bakery is called Loaves.\n", "")

@@ -65,11 +65,13 @@ const attach = (body, mark) => {
   return body.append(held);
 };
 
-const drawSource = (source, data) => {
+const drawSource = (source, data, first) => {
   const element = button("source", "");
   element.dataset.number = String(source.number);
   if (data.active === source.number) element.setAttribute("aria-current", "true");
-  element.replaceChildren(make("span", "number", String(source.number)), make("span", "title", source.title), make("span", "where", source.page));
+  element.replaceChildren(make("span", "number", String(source.number)));
+  if (first) element.append(make("span", "title", source.title), make("span", "where", source.page));
+  else element.setAttribute("aria-label", `Passage ${source.number}: ${visible(source.title)}, ${source.page}`);
   element.title = visible(`${source.title}, ${source.page}`);
   if (source.warning) {
     element.classList.add("warned");
@@ -78,6 +80,27 @@ const drawSource = (source, data) => {
     element.append(icon("warning"));
   }
   return element;
+};
+
+// The passages of a page stand together, with a button that copies them.
+const drawSources = (sources, data) => {
+  const row = make("div", "sources");
+  row.setAttribute("role", "group");
+  row.setAttribute("aria-label", "Sources");
+  const pages = new Map();
+  sources.forEach((source) => {
+    const page = `${source.title}\n${source.page}`;
+    pages.set(page, [...(pages.get(page) || []), source]);
+  });
+  pages.forEach((those) => {
+    const group = make("span", "of-page");
+    group.append(...those.map((source, place) => drawSource(source, data, place === 0)));
+    const copied = those.map(({ copy }) => copy).filter(Boolean).join("\n\n");
+    const label = `Copy ${those.length > 1 ? `${those.length} passages` : "the passage"} of ${those[0].title}, ${those[0].page}`;
+    if (copied) group.append(copyButton("rate", label, copied, true));
+    row.append(group);
+  });
+  return row;
 };
 
 const drawError = (error) => {
@@ -407,10 +430,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     if (item.part === "error") return drawError(item.error);
     if (item.part === "table") return drawWhole(item.table, root, (act) => setTriggerValue("table", act));
     if (item.part === "meta") return drawMeta(item);
-    const row = make("div", "sources");
-    row.setAttribute("aria-label", "Sources");
-    item.sources.forEach((source) => row.append(drawSource(source, data)));
-    return row;
+    return drawSources(item.sources, data);
   });
   if (rated) root.querySelector(`[data-rate="${rated}"]`)?.focus({ preventScroll: true });
   root.querySelectorAll("[data-row]").forEach((row) => row.toggleAttribute("aria-current", Number(row.dataset.row) === data.row));

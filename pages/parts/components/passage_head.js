@@ -23,6 +23,7 @@ const drawHead = (data, act) => {
   title.append(name);
   head.append(title);
   if (data.numbers.length > 1) head.append(drawSteps(data, act));
+  if (data.copy) head.append(copyButton("tool", "Copy the passage", data.copy, true));
   if (data.closable) {
     const close = button("tool close", "Close");
     close.prepend(icon("close"));

@@ -142,7 +142,7 @@ const drawOutline = (pages, stop) => {
   sections.forEach(([title, level, page, start]) => {
     const row = button("row", title);
     row.style.paddingInlineStart = `${0.75 + 0.9 * Math.min(level - least, 5)}rem`;
-    row.append(make("span", "quiet", String(page)));
+    row.append(make("span", "quiet", `p. ${page}`));
     row.onclick = () => {
       pages.show([page, start, start + [...title].length]);
       stop();

@@ -35,6 +35,13 @@ const drawActs = (row) => {
   return acts;
 };
 
+// Figures of ranking are of use to few: folded.
+const drawScores = (row) => {
+  const scores = make("details", "scores quiet");
+  scores.append(make("summary", "", "How this was found"), make("span", "", row.scores));
+  return scores;
+};
+
 const drawRow = (row) => {
   const item = make("article", `result${row.compact ? " compact" : ""}`);
   item.dataset.id = row.id;
@@ -57,7 +64,7 @@ const drawRow = (row) => {
   const foot = make("div", "foot");
   foot.append(drawActs(row));
   if (row.similar) foot.append(make("span", "quiet", row.similar));
-  foot.append(make("span", "scores quiet", row.scores));
+  if (row.scores) foot.append(drawScores(row));
   body.append(foot);
   item.append(body);
   return item;
@@ -80,6 +87,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       return;
     }
     const item = event.target.closest("[data-id]");
+    if (event.target.closest("summary")) return;
     if (item && !String(window.getSelection())) setTriggerValue("open", item.dataset.id);
   };
 }

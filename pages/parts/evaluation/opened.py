@@ -48,7 +48,7 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
     return {
         "rank": found.rank,
         "title": found.title,
-        "place": counted(found.page, found.page_label, "p."),
+        "place": counted(found.page, found.page_label),
         "score": f"{found.score:.2f}",
         "verdict": "holds the answer" if found.relevant else "",
         "tone": "relevant" if found.relevant else "",

@@ -48,7 +48,7 @@ def rows(hits: Sequence[Hit], pictures: Sequence[bytes | None] = (), *, compact:
         png = pictures[number] if number < len(pictures) else None
         shown.append({
             "id": hit.chunk_id, "number": number + 1, "title": hit.document.title,
-            "place": counted(hit.page, hit.page_label, "p."),
+            "place": counted(hit.page, hit.page_label),
             "section": hit.section, "text": text, "marks": marks, "compact": compact,
             "scores": " · ".join(f"{searched.score_name(name)} {value:.2f}" for name, value in hit.scores.items()),
             "similar": f"{formatting.count(hit.similar, 'passage')} much like this" if hit.similar else "",

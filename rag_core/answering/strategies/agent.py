@@ -41,6 +41,7 @@ from rag_core.errors import Cancelled
 from rag_core.models import ChatModel, prompts
 from rag_core.models.messages import prompted
 from rag_core.models.registry import EXTRACTIVE
+from rag_core.text.pages import counted
 
 ROUNDS = 3
 CALLS = 3
@@ -280,7 +281,8 @@ class Agent:
         passages = merge_hits([hit, *hit.around])
         cells = [said(cell) for number, one in enumerate(passages) for cell in cells_of(one, number)]
         lines = list(filter(None, cells))[:_MOST_CELLS]
-        self._tell("read_table", f"Read {len(lines)} figures in the tables of {hit.document.title}, p. {hit.page}")
+        where = counted(hit.page, hit.page_label)
+        self._tell("read_table", f"Read {len(lines)} figures in the tables of {hit.document.title}, {where}")
         number = self._notebook.number(hit)
         shown = prompts.passage(number, hit.document.title, "\n".join(lines), self._question.mark)
         return f"read_table {input}:\n{shown}"

@@ -236,7 +236,7 @@ def _located(phrase: str, retrieval: Retrieval) -> Written:
 
 
 def _place_of(quote: Quote) -> str:
-    """ "In “Essays”, page 3, under “On gardens”"."""
+    """ "In “Essays”, p. 3, under “On gardens”"."""
     document = quote.hit.document
     page = f", {counted(quote.hit.page, quote.hit.page_label)}" if document.page_count > 1 else ""
     section = section_at(quote.hit, quote.start)

@@ -30,6 +30,7 @@ from rag_core.domain import Answer, StreamEvent
 from rag_core.domain.serialiser import to_json
 from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
+from rag_core.text.pages import counted
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 OWN = "lectern"
@@ -186,7 +187,7 @@ def _beyond(answer: Answer) -> dict[str, Any]:
 
 def _below(answer: Answer, wanted: bool) -> str:
     """The passages that an answer cites, as text."""
-    lines = [f"[{one.number}] {one.title}, page {one.page_label or one.page}" for one in answer.citations]
+    lines = [f"[{one.number}] {one.title}, {counted(one.page, one.page_label)}" for one in answer.citations]
     return _SOURCES + "\n".join(lines) if wanted and lines else ""
 
 

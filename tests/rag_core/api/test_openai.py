@@ -22,7 +22,7 @@ def client(served: Served) -> openai.OpenAI:
 def test_an_answer_with_its_citations(client: openai.OpenAI) -> None:
     answer = client.chat.completions.create(model="lectern", messages=[{"role": "user", "content": ASKED}])
     assert "27" in answer.choices[0].message.content
-    assert "Sources:\n[1] handbook, page 1" in answer.choices[0].message.content
+    assert "Sources:\n[1] handbook, p. 1" in answer.choices[0].message.content
     assert answer.model_extra["citations"][0]["title"] == "handbook"
     assert answer.model_extra["outcome"] == "answered"
     assert answer.choices[0].finish_reason == "stop"
@@ -32,7 +32,7 @@ def test_a_stream_and_what_was_said_before(client: openai.OpenAI) -> None:
     before = [
         {"role": "system", "content": "You are a pirate."},
         {"role": "user", "content": ASKED},
-        {"role": "assistant", "content": "27 days [1].\n\nSources:\n[1] handbook, page 1"},
+        {"role": "assistant", "content": "27 days [1].\n\nSources:\n[1] handbook, p. 1"},
     ]
     question = [{"type": "text", "text": "How long is the notice period?"}]
     chunks = [*client.chat.completions.create(

@@ -420,7 +420,7 @@ def test_a_question_is_asked_of_the_server_at_once(note: list[str]) -> None:
         [sys.executable, "-m", "rag_core", "ask", "--agent", ASKED, *note], cwd=PROJECT, capture_output=True, text=True
     )
     assert shown.stdout.startswith("  Planned: ")
-    assert "[1] handbook, page 1:" in shown.stdout
+    assert "[1] handbook, p. 1:" in shown.stdout
 
 
 def test_a_table_is_looked_at_and_how_it_is_read_set_right(any_library: Library, served: Served) -> None:

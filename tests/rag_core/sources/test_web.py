@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 
 from rag_core import AddEvent, Cancellation, Library, Settings, WebAddress
-from rag_core.errors import AddressRefused, SourceUnavailable
+from rag_core.domain import SourceReport
+from rag_core.errors import AddressRefused, ConfigurationError, SourceUnavailable
 from tests.rag_core.jobs.until import until
 from tests.rag_core.sources.site import Site, bytes_of, endless, moved, page, serving
 
@@ -53,6 +55,33 @@ def test_an_address_becomes_a_document_that_is_called_by_it(web: Library, site: 
     assert "seven" in answer.text
     assert answer.citations[0].document_id == document.id
     assert web.maintenance.verify(deep=True).findings == ()
+
+
+def test_a_host_of_ones_own_network_is_allowed_and_kept_beside_the_program(
+    library: Library, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site.pages["/ferry"] = page("The ferry", FERRY)
+    refused = visited(library, site.url("/ferry"))
+    assert [kept.removeprefix("127.0.0.1:").isdecimal() for kept in refused.private] == [True]
+    assert refused.ready == 0
+    library.preferences.fetch_from(refused.private[0], allowed=True)
+    assert visited(library, site.url("/ferry")).ready == 1
+    assert Settings(data_dir=tmp_path).sources.allowed_hosts == refused.private, "after a restart too"
+    library.preferences.fetch_from(refused.private[0], allowed=False)
+    assert "ALLOWED_HOSTS" not in (tmp_path / ".env").read_text()
+    with pytest.raises(ConfigurationError):
+        library.preferences.fetch_from('a"b', allowed=True)
+
+
+def visited(library: Library, address: str) -> SourceReport:
+    """How a visit to an address ended."""
+    job = library.jobs.submit("visit", address, depth=0, pages=1, delay_s=0.0)
+    until(lambda: not library.jobs.busy("visit"))
+    found = next(one for one in library.jobs.all("visit") if one.id == job.id)
+    library.jobs.dismiss(job.id)
+    assert isinstance(found.result, SourceReport)
+    return found.result
 
 
 def test_a_site_is_crawled_within_its_path_as_it_asks(web: Library, site: Site) -> None:

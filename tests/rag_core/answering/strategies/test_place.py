@@ -227,7 +227,7 @@ def test_where_the_very_words_stand(filled: Library) -> None:
     assert answer.text.startswith("In “Lease of Mill Cottage”")
     assert answer.citations[0].text == "Inventory: one stove, two beds, an iron kettle."
     page = ask(filled, "Which page says “eight days earlier”?")
-    assert page.text.startswith("In “The survey of herons”, page 3")
+    assert page.text.startswith("In “The survey of herons”, p. 3")
     assert ask(filled, 'Where does it say "no fires before ten"?').outcome == "not found"
 
 
