@@ -11,6 +11,7 @@ from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import IMAGES, PDF, Details, RawPage
 from rag_core.reading.continued import repeat_heads
 from rag_core.reading.headings import guess_sections
+from rag_core.reading.papers import with_abstract
 from rag_core.reading.running import without_running_titles
 from rag_core.reading.sections import FEW, place, together
 
@@ -32,7 +33,7 @@ def assemble(
         guessed = guess_sections([_as_seen(item, page) for item, page in zip(raw, pages, strict=True)])
         found = together(found, guessed)
     if media_type == PDF:
-        pages, found = repeat_heads(pages, found)
+        pages, found = repeat_heads(pages, with_abstract(found, pages))
     scanned = tuple(item.page.number for item in raw if item.pictures)
     return ParsedDocument(
         media_type=media_type,

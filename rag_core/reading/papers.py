@@ -1,4 +1,4 @@
-"""What papers say of themselves on their first pages: their DOI and their abstract."""
+"""What papers say of themselves on their first pages: their DOI and their abstract, and where it begins."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ _SAID_CHARS = 20
 _AFTER = ".,;:!?'\"”’*†‡"
 _HEADING = r"(?:abstract|summary|zusammenfassung|kurzfassung|résumé|resumen|resumo|riassunto|аннотация|摘要)"
 _NAMED = re.compile(rf"(?:\d+\.?\s+)?{_HEADING}\W*", re.IGNORECASE)
-_BEGINS = re.compile(rf"^[ \t#*_]*{_HEADING}\b[ \t]*[*_]*[ \t]*(?:[.:—–-][ \t]*|\n)", re.IGNORECASE | re.MULTILINE)
+_BEGINS = re.compile(
+    rf"^[ \t#*_]*(?P<name>{_HEADING})\b[ \t]*[*_]*[ \t]*(?:[.:—–-][ \t]*|\n)", re.IGNORECASE | re.MULTILINE
+)
 _ENDS = re.compile(
     r"^[ \t#*_]*(?:(?:key\s?words?|index terms|schlüsselwörter|schlagwörter|mots[- ]clés|palabras clave|ccs concepts"
     r"|categories and subject|jel\b|©|copyright\b)|(?:\d{1,2}|I)?\.?[ \t]*(?:introduction|einleitung|background)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
 _LEAST_WORDS, _MOST_CHARS = 30, 3_000
+# Sections that begin before an abstract: the paper's title, where an outline has it.
+_BEFORE = 1
 
 
 def find_doi(pages: Sequence[Page]) -> str:
@@ -45,6 +49,22 @@ def find_abstract(parsed: ParsedDocument) -> str:
         if begins := _BEGINS.search(page.text[:_PAGE_CHARS]):
             return _tidy(page.text[begins.end() : begins.end() + 2 * _MOST_CHARS])
     return ""
+
+
+def with_abstract(sections: Sequence[Section], pages: Sequence[Page]) -> tuple[Section, ...]:
+    """The sections, and the abstract where a first page names it and they do not, as outlines of papers seldom do."""
+    if not sections or any(_NAMED.fullmatch(section.title) for section in sections):
+        return tuple(sections)
+    for page in pages[:_PAGES]:
+        begins = _BEGINS.search(page.text[:_PAGE_CHARS])
+        if begins and _tidy(page.text[begins.end() : begins.end() + 2 * _MOST_CHARS]):
+            place = (page.number, begins.start("name"))
+            before = [section for section in sections if (section.page, section.start) < place]
+            if len(before) > _BEFORE:
+                break
+            behind = sections[len(before) :]
+            return (*before, Section(begins["name"], (*behind, *before)[0].level, *place), *behind)
+    return tuple(sections)
 
 
 def _bare(doi: str) -> str:

@@ -82,13 +82,19 @@ def test_a_paper_has_what_its_card_has(rest: httpx.Client, paper_id: str) -> Non
     one = rest.get(f"/api/papers/{paper_id}").json()
     assert (one["title"], one["authors"]) == (TITLE, ["Ada Lund", "Piet Hamre"])
     assert one["abstract"].startswith("We count terns")
-    assert [name for name in one["sections"] if name[0] in "123"] == [
-        "1 Introduction", "2 Materials and Methods", "2.1 Participants", "3 Results",
+    assert [name for name in one["sections"] if name == "Abstract" or name[0] in "123"] == [
+        "Abstract", "1 Introduction", "2 Materials and Methods", "2.1 Participants", "3 Results",
     ]  # fmt: skip
     assert (one["total_pages"], one["file_size"] > 1000) == (2, True)
     assert datetime.fromisoformat(one["upload_date"]).tzinfo is not None
     listed = rest.get("/api/papers").json()
     assert {key: value for key, value in one.items() if key != "status"} in listed["papers"]
+
+
+def test_a_question_of_the_abstract_is_answered_from_it(rest: httpx.Client, paper_id: str) -> None:
+    given = {"question": "How many terns?", "scope": {"documents": [paper_id], "sections": ["Abstract"]}}
+    found = rest.post("/api/v1/search", json=given).json()["hits"]
+    assert ["We count terns" in hit["text"] and "Forty helpers" not in hit["text"] for hit in found] == [True]
 
 
 def test_an_answer_cites_paper_section_and_page(rest: httpx.Client, paper_id: str) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies
 from rag_core.domain import Box, HiddenText, Line, Page, ParsedDocument, Section
 from rag_core.reading import Reader
 from rag_core.reading.card import make_card
+from rag_core.reading.papers import with_abstract
 from rag_core.reading.titles import readable
 from rag_core.settings import ReadingSettings
 from tests.rag_core.reading.front_pages import PAGES, FrontPage
@@ -187,6 +188,21 @@ def test_a_paper_says_its_doi_and_abstract() -> None:
         ParsedDocument("text/plain", (Page(1, "Dear Ann,\n\nIn summary: no. See 10.30/2.5 of it."),)), ["a"]
     )
     assert (letter.doi, letter.abstract) == ("", "")
+
+
+@pytest.mark.parametrize("begins", ["Abstract—", "Abstract\n", "ABSTRACT. "])
+def test_an_abstract_is_a_section_where_no_outline_has_it(begins: str) -> None:
+    text = PAPER.replace("Abstract—", begins)
+    introduction, title = Section("1 Introduction", 2, 1, text.index("1 I")), Section("Tides and Ferries", 1, 1, 0)
+    abstract = Section(begins.strip(" .—\n"), 2, 1, text.index(begins))
+    (page,) = pages = (Page(1, text),)
+    assert with_abstract((title, introduction), pages) == (title, abstract, introduction)
+    assert with_abstract((introduction,), pages) == (abstract, introduction)
+    assert with_abstract((abstract, introduction), pages) == (abstract, introduction)
+    assert with_abstract((), pages) == ()
+    late = replace(page, text=f"1 Introduction\n\n2 Tides\n\n{text}")
+    chapters = (Section("1 Introduction", 1, 1, 0), Section("2 Tides", 1, 1, late.text.index("2 T")))
+    assert with_abstract(chapters, (late,)) == chapters
 
 
 def test_what_nobody_sees_names_nothing() -> None:
