@@ -43,7 +43,7 @@ def test_the_tree_is_walked_down_to_a_chunk_and_back(library: FakeLibrary) -> No
     assert labels(test) == ["steel, stone · 2 documents", "No words · 1 document"]
     assert labels(press(test, "0")) == ["Back", "Bridges · 5 chunks"]
     assert labels(press(test, "bridges.txt")) == ["Back", "steel, bridges · 2 chunks", "No words · 1 chunk"]
-    assert labels(press(test, "0"))[1:] == [f"Page 2 · Part \\*{index}\\* of steel\\." for index in range(2)]
+    assert labels(press(test, "0"))[1:] == [f"p. 2 · Part \\*{index}\\* of steel\\." for index in range(2)]
     assert labels(press(press(test, "back"), "back")) == ["Back", "Bridges · 5 chunks"]
 
 
