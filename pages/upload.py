@@ -40,7 +40,7 @@ def main() -> None:
             document.draw(library, opened)
             return
         documents = [one for one in every if not collection or collection.name in one.tags]
-        lines = frozenset(job.document_id for job in jobs.all(adding.KIND) if job.state != "done")
+        lines = frozenset(job.document_id for job in adding.lines(jobs) if job.state != "done")
         if documents or lines or collection:
             ready = [item for item in documents if item.state == "ready"]
             pages = sum(item.page_count for item in ready)

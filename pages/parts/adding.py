@@ -16,6 +16,7 @@ from rag_core.errors import EncryptedDocument, LecternError
 from rag_core.jobs import Jobs, Request
 
 KIND = "add"
+IN_ROW = "in_row"  # of a job that was begun in a document's row
 SHOWN = 40
 FEW = 3  # files that have a line each while they are added
 GONE_S = 120.0
@@ -78,6 +79,11 @@ def progress(jobs: Jobs) -> None:
     )  # fmt: skip
 
 
+def lines(jobs: Jobs) -> list[Job]:
+    """The files that have a line; what fails that was begun in its row of the table is told of there."""
+    return [job for job in jobs.all(KIND) if not (job.state == "failed" and job.params.get(IN_ROW))]
+
+
 def _seen(jobs: Jobs) -> tuple[bool, int, int]:
     """Also how many lines tell of what failed: what they no longer tell of stands in the table."""
     return jobs.busy(KIND), jobs.ended(KIND), sum(job.state == "failed" for job in jobs.all(KIND))
@@ -99,7 +105,7 @@ def _take_files(key: str) -> None:
 
 def _lines(jobs: Jobs) -> None:
     _clear_old(jobs)
-    files = jobs.all(KIND)
+    files = lines(jobs)
     if not files:
         return
     under_way = [job for job in files if not job.finished]
@@ -233,7 +239,7 @@ def measure(job: Job) -> tuple[float, str]:
         pages = f"reading page {step.done} of {step.total}{left}" if step.done else "opening"
         return 0.4 * part, pages if step.total else "reading"
     if step.stage == "embedding":
-        return 0.4 + 0.55 * part, f"embedding {step.done} of {step.total}{left}" if step.total else "embedding"
+        return 0.4 + 0.55 * part, f"indexing {step.done} of {step.total}{left}" if step.total else "indexing"
     return (0.97, "storing") if step.stage == "storing" else (0.0, "waiting")
 
 

@@ -16,23 +16,23 @@ Look = Literal["primary", "secondary"]
 SHOWN = 100
 DOING = {
     "verify": "Comparing all stores",
-    "deep": "Comparing every text, vector and file",
-    "repair": "Comparing every text and vector, and repairing what differs",
+    "deep": "Comparing everything that is kept",
+    "repair": "Comparing everything, and repairing what differs",
 }
 BUTTONS: tuple[tuple[Kind, str, str, str], ...] = (
-    ("verify", "Verify", ":material/fact_check:", "Compares ids, counts and checksums, and a sample of vectors."),
-    ("deep", "Verify thoroughly", ":material/manage_search:", "Reads every text, vector and file. Takes longer."),
-    ("repair", "Repair", ":material/build:", "Rebuilds what differs, from PostgreSQL. Nothing is embedded."),
+    ("verify", "Verify", ":material/fact_check:", "Compares counts and checksums of all, and a sample of the rest."),
+    ("deep", "Verify thoroughly", ":material/manage_search:", "Reads everything that is kept. Takes longer."),
+    ("repair", "Repair", ":material/build:", "Makes anew what differs, from the database."),
 )
 PURPOSE = (
-    "Every document is kept in PostgreSQL; the dump files, the lexical index and Chroma are made from it. "
-    "Verify compares them all, Repair rebuilds what differs."
+    "Your documents are kept in one database; what finds passages is made from it. "
+    "Verify compares them, Repair makes anew what differs."
 )
 
 
 def section(library: Library) -> None:
     """What it is for, the buttons and, below, the check under way or what the last one found."""
-    st.markdown("## Do the stores agree?")
+    st.markdown("## Is everything in order?")
     st.markdown(PURPOSE)
     watched(lambda: _draw(library))
 

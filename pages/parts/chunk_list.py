@@ -15,7 +15,7 @@ from rag_core.library import Library
 from rag_core.text.pages import counted
 
 _HIDDEN = "Some of this text is not to be seen on the page"
-_ASTRAY = "The document was cut or came in otherwise since: no chunk has the text that this was made of"
+_ASTRAY = "The document was cut or came in otherwise since: no passage has the text that this was made of"
 
 
 def draw(library: Library, document: Document, page: int) -> None:
@@ -27,7 +27,7 @@ def draw(library: Library, document: Document, page: int) -> None:
     rows = [_row(chunk, corrected.get((chunk.page, chunk.start, chunk.end))) for chunk in chunks]
     rows = sorted([*rows, *map(_left_out, out)], key=lambda row: row["place"][2:])
     data = {
-        "title": f"{formatting.count(len(chunks), 'chunk')} on this page",
+        "title": f"{formatting.count(len(chunks), 'passage')} on this page",
         "empty": library.page(document.id, page).error or _empty(document),
         "marked": None if st.session_state.get("upload_span") else st.session_state.get("upload_marked"),
         "chunks": [*rows, *(_astray(edit) for edit in edits if not edit.in_place)],
@@ -46,7 +46,7 @@ def _row(chunk: Chunk, edit: ChunkEdit | None) -> dict[str, Any]:
     return {
         "index": chunk.index,
         "place": (chunk.document_id, chunk.page, chunk.start, chunk.end),
-        "head": f"Chunk {chunk.index + 1}",
+        "head": f"Passage {chunk.index + 1}",
         "facts": formatting.count(len(chunk.text), "character"),
         "marks": [*marks, *([("hidden text", _HIDDEN)] if chunk.hidden else [])],
         "section": chunk.section,
@@ -62,7 +62,7 @@ def _left_out(edit: ChunkEdit) -> dict[str, Any]:
 
 def _astray(edit: ChunkEdit) -> dict[str, Any]:
     head = f"{'Left out' if edit.left_out else 'Correction'}, {counted(edit.page)}"
-    return _of_edit(edit) | {"head": head, "marks": [("fits no chunk", _ASTRAY)], "undo": "Forget it"}
+    return _of_edit(edit) | {"head": head, "marks": [("fits no passage", _ASTRAY)], "undo": "Forget it"}
 
 
 def _of_edit(edit: ChunkEdit) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _change(act: Callable[[str], None], document_id: str) -> None:
     try:
         act(document_id)
     except KeyError:
-        st.session_state["upload_problem"] = "This chunk is no longer there."
+        st.session_state["upload_problem"] = "This passage is no longer there."
     except ValueError as error:
         st.session_state["upload_problem"] = str(error)
     except LecternError as error:

@@ -1,4 +1,4 @@
-"""The library's two levels, walked from clusters of documents down to chunks, each named by its words."""
+"""The library's two levels, walked from clusters of documents down to passages, each named by its words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw(library: Library) -> None:
         tree = library.clusters.tree()
         if not tree.clusters:
             return
-        with st.expander("Clusters", asked_for(), icon=":material/account_tree:", key="upload_clusters"):
+        with st.expander("Topics", asked_for(), icon=":material/account_tree:", key="upload_clusters"):
             st.caption(_told(tree))
             with st.container(key="upload_cluster_level", gap="xxsmall"):
                 _level(library, tree)
@@ -51,7 +51,7 @@ def named(terms: tuple[str, ...]) -> str:
 def _told(tree: ClusterTree) -> str:
     told = "Documents that are about the same, named by their words. Open one to see its documents and their parts."
     if tree.waiting:
-        told += f" {formatting.count(tree.waiting, 'document')} to be clustered still."
+        told += f" {formatting.count(tree.waiting, 'document')} to be grouped still."
     return told
 
 
@@ -78,7 +78,7 @@ def _documents(library: Library, ids: tuple[str, ...]) -> None:
             document = library.document(document_id)
         except KeyError:  # removed since the tree was read
             continue
-        _step(f"{formatting.plain(document.title)} · {formatting.count(document.chunk_count, 'chunk')}", document_id)
+        _step(f"{formatting.plain(document.title)} · {formatting.count(document.chunk_count, 'passage')}", document_id)
     if len(ids) > _SHOWN:
         st.caption(f"The {_SHOWN} most typical of {len(ids):,}.")
 
@@ -94,7 +94,7 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
     clusters = library.clusters.of_document(document_id)
     if len(path) == 2 or int(path[2]) >= len(clusters):
         for number, cluster in enumerate(clusters):
-            _step(f"{named(cluster.terms)} · {formatting.count(len(cluster.chunks), 'chunk')}", number)
+            _step(f"{named(cluster.terms)} · {formatting.count(len(cluster.chunks), 'passage')}", number)
         return
     chosen = clusters[int(path[2])]
     st.markdown(named(chosen.terms))

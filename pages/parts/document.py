@@ -10,7 +10,7 @@ from rag_core.domain import Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
-VIEWS = ("Guide", "Text", "Chunks", "Outline", "Tables", "Notes")
+VIEWS = ("Guide", "Text", "Passages", "Outline", "Tables", "Notes")
 SHOWN_NOTES = 2
 
 
@@ -42,7 +42,6 @@ def _heading(library: Library, document: Document, notes: list[reading.Row]) -> 
         formatting.plain(naming.about(document)),
         _doi(document),
         formatting.count(document.page_count, "page"),
-        formatting.count(document.chunk_count, "chunk"),
         formatting.size(document.byte_size),
         ", ".join(formatting.link(source) for source in document.sources),
     ]
@@ -99,7 +98,7 @@ def _view(document: Document) -> str:
     chosen = st.session_state.get("upload_view")
     if chosen in views(document):
         return str(chosen)
-    return "Chunks" if st.session_state.get("upload_marked") is not None else views(document)[0]
+    return "Passages" if st.session_state.get("upload_marked") is not None else views(document)[0]
 
 
 def _page_of(document: Document) -> int:

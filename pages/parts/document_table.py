@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import asking_of, collections, filtering, formatting, naming, resources
+from pages.parts import adding, asking_of, collections, filtering, formatting, naming, resources
 from pages.parts.components import component
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
@@ -37,6 +37,7 @@ def draw(documents: Sequence[Document], on_their_way: frozenset[str]) -> None:
             on_retry_change=lambda: _retry(_told("retry")), on_ask_change=lambda: asking_of.want(_told("ask")),
             on_sort_change=_sort, on_away_change=lambda: _away(_told("away")),
             on_again_change=lambda: _retry(*_told("again")),
+            on_unlock_change=lambda: _retry(_told("unlock")["id"], password=_told("unlock")["password"]),
             on_rename_change=lambda: naming.rename(st.session_state["upload_shelf"]["rename"]),
             on_tag_change=lambda: naming.tag(st.session_state["upload_shelf"]["tag"]),
         )  # fmt: skip
@@ -57,14 +58,14 @@ def row(document: Document) -> dict[str, Any]:
         "tags": list(document.tags),
         "source": source if document.title else "",
         "pages": f"{document.page_count:,}" if document.page_count else "",
-        "chunks": f"{document.chunk_count:,}" if document.chunk_count else "",
         "size": formatting.size(document.byte_size),
         "added": formatting.day(document.added_at),
         "state": _state(document),
         "problem": document.error or "" if failed else "",
-        "help": document.help if failed else "",
+        "help": document.help if failed and not document.is_locked else "",
         "openable": document.state == "ready",
-        "retryable": failed,
+        "retryable": failed and not document.is_locked,
+        "locked": document.is_locked,
         "sort": {
             "pages": document.page_count,
             "state": document.state,
@@ -86,12 +87,21 @@ def _told(event: str) -> Any:
     return st.session_state["upload_shelf"][event]
 
 
-def _retry(*wanted: str) -> None:
+def _retry(*wanted: str, password: str | None = None) -> None:
+    """Read some again. Where that fails once more it is told of in the row, which is where it was asked for."""
     library = resources.library()
     failed = [item for item in library.documents() if item.id in wanted and item.state == "failed"]
+    for job in library.jobs.all(adding.KIND):
+        if job.finished and job.document_id in wanted:
+            library.jobs.dismiss(job.id)
     names = [document.sources[0] if document.sources else document.title for document in failed]
-    requests = [Request(n, {"retry": True}, document_id=d.id) for n, d in zip(names, failed, strict=True)]
-    library.jobs.submit_all("add", requests)
+    library.jobs.submit_all(
+        adding.KIND,
+        [
+            Request(name, {"retry": True, adding.IN_ROW: True}, document_id=document.id, private=password)
+            for name, document in zip(names, failed, strict=True)
+        ],
+    )
 
 
 def _sort() -> None:

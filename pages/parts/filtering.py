@@ -35,7 +35,6 @@ KINDS = (
 _SORTS: Mapping[str, Callable[[Document], Any]] = {
     "title": lambda document: document.title.casefold(),
     "pages": lambda document: document.page_count,
-    "chunks": lambda document: document.chunk_count,
     "size": lambda document: document.byte_size,
     "added": lambda document: document.added_at.timestamp() if document.added_at else 0,
     "state": lambda document: document.state,

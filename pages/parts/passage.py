@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 SCORES: dict[ScoreKind, str] = {
-    "cosine": "cosine similarity between question and chunk, at most 1",
+    "cosine": "cosine similarity between question and passage, at most 1",
     "bm25": "BM25 score: how well the words match",
     "fused": "fused rank of several searches",
     "rerank": "score of the re-ranking model",

@@ -67,7 +67,7 @@ def notes(library: Library, document: Document) -> list[Row]:
         rows += [_note(_hidden(page, span), page.number, (span.start, span.end)) for span in page.hidden]
     for edit in library.chunk_edits.of(document.id):
         if not edit.in_place:
-            rows.append(_note("A correction fits no chunk any more: see Chunks.", edit.page))
+            rows.append(_note("A correction fits no passage any more: see Passages.", edit.page))
     return rows
 
 

@@ -80,7 +80,7 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
     meant = searched.understood
     surest = sorted(meant.documents.items(), key=lambda item: -item[1])[:_MEANT]
     within, counts = scoping.in_words(searched.scope, titles), formatting.count(searched.documents, "document")
-    covered = ", ".join([*([counts] if counts != within else []), formatting.count(searched.chunks, "chunk")])
+    covered = ", ".join([*([counts] if counts != within else []), formatting.count(searched.chunks, "passage")])
     told = {
         "Searched for": trace.query,
         "Within": f"{within} ({covered})",

@@ -24,18 +24,25 @@ def _facts(library: Library) -> None:
     except LecternError as error:
         failure(error)
         return
-    counts = [formatting.count(status.documents, "document"), formatting.count(status.chunks, "chunk")]
+    counts = [formatting.count(status.documents, "document"), formatting.count(status.chunks, "passage")]
     others = ((status.pending, "waiting"), (status.failed, "failed"))
     counts += [f"{number:,} {what}" for number, what in others if number]
     st.caption(", ".join(counts))
     with st.container(key="system_facts", gap="xsmall"):
-        for label, value in lines(status):
-            with st.container(horizontal=True, gap="small"):
-                st.caption(label, width=140)
-                st.markdown(value, width="stretch")
+        folder, *inside = lines(status)
+        _fact(*folder)
+        with st.expander("What it is made of", key="system_inside"):
+            for label, value in inside:
+                _fact(label, value)
     for note in status.notes:
         if status.target is None or note != status.target.note:  # it has a part of the page for itself
             st.caption(f":material/info: {formatting.plain(note)}")
+
+
+def _fact(label: str, value: str) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.caption(label, width=140)
+        st.markdown(value, width="stretch")
 
 
 def lines(status: LibraryStatus) -> list[tuple[str, str]]:

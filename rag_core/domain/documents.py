@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Literal
 
-from rag_core.errors import LecternError
+from rag_core.errors import EncryptedDocument, LecternError
 
 _SHEETS = (
     "text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -271,6 +271,11 @@ class Document:
     def has_page_images(self) -> bool:
         """Whether its pages can be drawn."""
         return self.media_type == "application/pdf" or self.media_type.startswith("image/")
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it could not be read for want of its password."""
+        return self.state == "failed" and self.help == EncryptedDocument.default_help
 
     @property
     def is_recording(self) -> bool:

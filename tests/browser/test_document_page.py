@@ -56,7 +56,7 @@ def test_a_line_of_the_text_is_marked_in_the_picture_and_a_section_opens_its_pag
 
 def test_a_chunk_is_corrected_found_so_left_out_and_brought_back(open_page: Open, filled: None) -> None:
     page = opened(open_page, "STORM OF 14 NOVEMBER")
-    view(page, "Chunks")
+    view(page, "Passages")
     first = page.locator(".chunks .chunk").first
     first.get_by_role("button", name="Correct").click()
     first.locator("textarea").fill("The lighthouse of Quorn was painted green in 2019.")

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.browser.conftest import SAMPLES, Server, ask, idle, serve
+from tests.browser.conftest import SAMPLES, Server, ask, idle, send, serve
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -139,12 +139,28 @@ def test_an_encrypted_document_asks_for_its_password(open_page: Open, tmp_path: 
     expect(row(page, "locked.pdf")).to_contain_text("Ready")
 
 
+def test_a_locked_document_is_opened_where_it_stands(open_page: Open, server: Server, tmp_path: Path) -> None:
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(make_pdf(tmp_path / "plain.pdf", 3).read_bytes())))
+    writer.encrypt("secret")
+    writer.write(tmp_path / "shut.pdf")
+    send(server, "/api/v1/documents?name=shut.pdf", (tmp_path / "shut.pdf").read_bytes(), "application/octet-stream")
+    page = open_page()
+    line = row(page, "shut.pdf")
+    idle(page)
+    for password, said in (("wrong", "does not open this PDF"), ("secret", "Ready")):
+        line.get_by_label("Password of shut.pdf").fill(password)
+        line.get_by_label("Password of shut.pdf").press("Enter")
+        expect(line).to_contain_text(said)
+        idle(page)
+    expect(page.locator("[class*=st-key-upload_failed_]", has_text="shut.pdf")).to_have_count(0)
+
+
 def test_a_document_opens_with_its_chunks_on_the_page(open_page: Open, filled: None) -> None:
     page = open_page()
     page.get_by_role("button", name="Handbook of the Veyra Ferry", exact=True).click()
     page.get_by_role("button", name="Next page").click()
     expect(page.locator(".passage .where")).to_contain_text("Page 2 of 13")
-    page.get_by_role("radio", name="Chunks").click()
+    page.get_by_role("radio", name="Passages").click()
     expect(page.locator(".chunk").first).to_contain_text("About this handbook")
     page.locator(".chunk .body").first.click()
     page.locator(".passage .box").first.wait_for()

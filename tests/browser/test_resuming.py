@@ -35,7 +35,7 @@ def test_ten_documents_are_resumed_after_a_kill(browser: Browser, tmp_path: Path
     with serve(library, log) as server:
         page = opened(browser, server.url)
         page.locator("input[type=file]").set_input_files([str(file) for file in files])
-        page.get_by_text("embedding").first.wait_for(timeout=60_000)
+        page.get_by_text("indexing").first.wait_for(timeout=60_000)
         owner = re.search(r'"pid": (\d+)', (library / "owner.json").read_text())
         postmaster = (library / "postgres" / "postmaster.pid").read_text().split()[0]
         for pid in (owner[1] if owner else "", postmaster):

@@ -39,12 +39,12 @@ def test_without_clusters_there_is_no_tree(library: FakeLibrary) -> None:
 def test_the_tree_is_walked_down_to_a_chunk_and_back(library: FakeLibrary) -> None:
     fill(library)
     test = draw("upload")
-    assert "1 document to be clustered still" in said(test)
+    assert "1 document to be grouped still" in said(test)
     assert labels(test) == ["steel, stone · 2 documents", "No words · 1 document"]
-    assert labels(press(test, "0")) == ["Back", "Bridges · 5 chunks"]
-    assert labels(press(test, "bridges.txt")) == ["Back", "steel, bridges · 2 chunks", "No words · 1 chunk"]
+    assert labels(press(test, "0")) == ["Back", "Bridges · 5 passages"]
+    assert labels(press(test, "bridges.txt")) == ["Back", "steel, bridges · 2 passages", "No words · 1 passage"]
     assert labels(press(test, "0"))[1:] == [f"p. 2 · Part \\*{index}\\* of steel\\." for index in range(2)]
-    assert labels(press(press(test, "back"), "back")) == ["Back", "Bridges · 5 chunks"]
+    assert labels(press(press(test, "back"), "back")) == ["Back", "Bridges · 5 passages"]
 
 
 def test_a_chunk_opens_its_page(library: FakeLibrary) -> None:

@@ -21,7 +21,7 @@ def test_each_view_is_drawn(library: FakeLibrary) -> None:
     for name in document.VIEWS:
         test.session_state["upload_view"] = name
         assert not test.run().exception
-    assert "see Chunks" in said(test)
+    assert "see Passages" in said(test)
     assert document.views(a_document()) == [name for name in document.VIEWS if name != "Text"]
 
 

@@ -338,10 +338,10 @@ def test_progress_in_words() -> None:
     job = Job("1", "add", "a.pdf", state="running", progress=Progress("reading", 12, 82))
     assert adding.measure(job)[1] == "reading page 12 of 82"
     assert adding.measure(replace(job, progress=Progress("reading", 0, 82)))[1] == "opening"
-    assert adding.measure(replace(job, progress=Progress("embedding", 120, 338)))[1] == "embedding 120 of 338"
+    assert adding.measure(replace(job, progress=Progress("embedding", 120, 338)))[1] == "indexing 120 of 338"
     begun = replace(job, mark=(time.monotonic() - 6, 0))
     assert adding.measure(begun)[1] == "reading page 12 of 82, about 35 s left"
-    assert adding.measure(replace(begun, progress=Progress("embedding", 60, 60)))[1] == "embedding 60 of 60"
+    assert adding.measure(replace(begun, progress=Progress("embedding", 60, 60)))[1] == "indexing 60 of 60"
     stages = [
         adding.measure(replace(job, progress=Progress(stage, 1, 1)))[0] for stage in ("waiting", "reading", "storing")
     ]

@@ -60,14 +60,14 @@ def test_two_configurations_are_compared_by_one_click(library: FakeLibrary) -> N
     assert test.button(key="evaluation_run").label == "Run 4 questions × 2"
     press(test, "evaluation_run")
     assert library.evaluation.calls[0] == (
-        "begin", (["The library as it is", "More passages (k = 10)"], False, ""),
+        "begin", (["The library as it is", "More passages (10)"], False, ""),
     )  # fmt: skip
     until(lambda: not resources.library().jobs.busy("evaluate"))
     again(test)
     assert "“B” finds more" in said(test)
     assert "No difference beyond chance in Answer time." in said(test)
-    assert test.button(key="evaluation_apply_0").label == "Make “More passages (k = 10)” the library's".replace(
-        "(k = 10)", "\\(k = 10\\)"
+    assert test.button(key="evaluation_apply_0").label == "Make “More passages (10)” the library's".replace(
+        "(10)", "\\(10\\)"
     )
     assert "4 questions · passages only" in said(test)
 
@@ -87,7 +87,7 @@ def test_what_is_ticked_is_tried_and_kept(library: FakeLibrary) -> None:
         False, False, True,
     ]  # fmt: skip
     press(test, "evaluation_run")
-    assert library.evaluation.calls[0][1][0] == ["Relevance alone (lambda = 1)"]
+    assert library.evaluation.calls[0][1][0] == ["Relevance alone"]
 
 
 def test_the_seeds_are_set_beside_the_library_by_one_click(library: FakeLibrary) -> None:
@@ -100,7 +100,7 @@ def test_the_seeds_are_set_beside_the_library_by_one_click(library: FakeLibrary)
         "The library as it is", *(formatting.plain(seed.name) for seed in SEEDS),
     ]  # fmt: skip
     told = said(test).replace("\u2060", "")
-    assert "Chunk size (tokens): 220" in told
+    assert "Chunk size (tokens): 220" in test.checkbox[0].help.replace("\\", "").replace("\u2060", "")
     assert "Chunk size (characters): 1000, as" in told
 
 

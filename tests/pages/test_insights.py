@@ -83,6 +83,6 @@ def test_the_map_stands_beside_its_clusters(library: FakeLibrary) -> None:
     test.button(key="insights_choose_0").click().run()
     assert not test.exception
     assert "## steel, stone" in said(test)
-    assert test.button(key="insights_place_bridges.txt").label == "Bridges :gray[· 5 chunks]"
+    assert test.button(key="insights_place_bridges.txt").label == "Bridges :gray[· 5 passages]"
     test.button(key="insights_choose_0").click().run()
     assert "## steel, stone" not in said(test)

@@ -224,7 +224,7 @@ def test_the_system_page_tells_what_differs_and_repairs_it(library: FakeLibrary)
     lost = Finding("Files", "roads.txt", "", "The original file is missing.", False, "Add the same file again.")
     library.report = Report(2, 10, (wrong, lost), False, 0.2)
     test = draw("system")
-    assert "1 document, 5 chunks, 2 waiting" in said(test)
+    assert "1 document, 5 passages, 2 waiting" in said(test)
     assert "Chroma is rebuilt" in said(test).replace("\\", "")
     assert [button.label for button in test.button] == ["Verify", "Verify thoroughly", "Repair", "Write backup"]
     checked(test, "system_verify")

@@ -255,7 +255,7 @@ def test_what_was_searched_for_an_answer_is_one_click_away(held: FakeLibrary) ->
     assert "Searched for" not in said(test)
     test.session_state["chat_searched"] = "m1"
     told = plain(test.run())
-    assert "**Within** Roads (1 document, 5 chunks)" in " ".join(told.split())
+    assert "**Within** Roads (1 document, 5 passages)" in " ".join(told.split())
     for words in (
         "of steel",
         "Roads (0.90), a removed one (0.40)",

@@ -5,7 +5,7 @@ const drawLine = (line) => {
   const element = make("button", `line${line.outside ? " outside" : ""}`);
   element.type = "button";
   element.setAttribute("aria-pressed", String(line.on));
-  if (line.outside) element.title = "Running title, page number or the like: in no chunk";
+  if (line.outside) element.title = "Running title, page number or the like: in no passage";
   line.parts.forEach(([text, why]) => {
     const part = make("span", why ? "unseen" : "", text);
     if (why) part.title = `Not to be seen on the page: ${why}`;

@@ -3,7 +3,6 @@
 const COLUMNS = [
   ["title", "Title", "text"],
   ["pages", "Pages", "number"],
-  ["chunks", "Chunks", "number"],
   ["size", "Size", "number"],
   ["added", "Added", "number"],
   ["state", "State", "text"],
@@ -72,6 +71,26 @@ const rename = (line, row, root, title) => {
   if (title !== row.title) root.tell("rename", { id: row.id, title });
 };
 
+// What a locked document waits for.
+const drawLock = (row, root) => {
+  const form = make("form", "lock");
+  const field = make("input", "edit");
+  field.type = "password";
+  field.autocomplete = "off";
+  field.placeholder = "Password";
+  field.setAttribute("aria-label", `Password of ${row.title}`);
+  field.onkeydown = (event) => event.stopPropagation(); // letters are shortcuts of the page
+  const open = button("unlock", "Unlock");
+  open.type = "submit";
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    if (field.value) root.tell("unlock", { id: row.id, password: field.value });
+    field.value = "";
+  };
+  form.append(field, open);
+  return form;
+};
+
 const drawTitle = (row, root) => {
   const cell = make("td", "title");
   cell.append(drawName(row, root));
@@ -83,6 +102,7 @@ const drawTitle = (row, root) => {
   if (row.problem) {
     cell.append(make("span", "problem", row.problem));
     if (row.help) cell.append(make("span", "source quiet", row.help));
+    if (row.locked) cell.append(drawLock(row, root));
   }
   return cell;
 };
@@ -98,7 +118,7 @@ const drawRow = (row, root) => {
     if (name === "pages") element.dataset.unit = row.sort.pages === 1 ? "page" : "pages";
     return element;
   };
-  [["pages", row.pages], ["chunks", row.chunks], ["size", row.size], ["added", row.added]].forEach(([name, value]) =>
+  [["pages", row.pages], ["size", row.size], ["added", row.added]].forEach(([name, value]) =>
     line.append(cell(name, value)),
   );
   const state = make("td", "state");

@@ -96,10 +96,10 @@ def presets(fields: Mapping[str, Field]) -> list[Choice]:
     passages = fields.get("retrieval.k")
     if passages is not None and isinstance(passages.value, int):
         more = 10 if passages.value < 10 else min(2 * passages.value, int(passages.high or 100))
-        found.append(Configuration(f"More passages (k = {more})", {passages.key: more}))
+        found.append(Configuration(f"More passages ({more})", {passages.key: more}))
     variety = fields.get("answering.mmr_lambda")
     if variety is not None and variety.value != 1:
-        found.append(Configuration("Relevance alone (lambda = 1)", {variety.key: 1.0}))
+        found.append(Configuration("Relevance alone", {variety.key: 1.0}))
     return [Choice(configuration, number == 0) for number, configuration in enumerate(found)]
 
 
@@ -118,11 +118,13 @@ def _row(number: int, choice: Choice, fields: Mapping[str, Field]) -> None:
     configuration = choice.configuration
     key = f"evaluation_tick_{number}_{configuration.name}"
     st.session_state[key] = choice.chosen
-    told = "; ".join(changes_in_words(configuration.changes, fields)) or _as_it_is(fields)
+    told = "; ".join(changes_in_words(configuration.changes, fields))
     with st.container(key=f"evaluation_try_{number}", horizontal=True, vertical_alignment="center", wrap=False):
         with st.container(gap=None):
-            st.checkbox(_label(configuration.name), key=key, on_change=_toggle, args=(number, key))
-            st.caption(formatting.plain(told))
+            own = None if told else formatting.plain(_as_it_is(fields))  # one click away
+            st.checkbox(_label(configuration.name), key=key, on_change=_toggle, args=(number, key), help=own)
+            if told:
+                st.caption(formatting.plain(told))
         if configuration.changes:
             st.button(
                 "Change", icon=":material/edit:", type="tertiary", key=f"evaluation_edit_{number}",

@@ -59,7 +59,7 @@ def _clusters(corpus: CorpusMap, chosen: int | None) -> None:
         for number in there[:LISTED]:
             _cluster(corpus, number, sizes[number], number == chosen)
         if rest := there[LISTED:]:
-            more = st.expander(formatting.count(len(rest), "smaller cluster"), chosen in rest, key="insights_smaller")
+            more = st.expander(formatting.count(len(rest), "smaller topic"), chosen in rest, key="insights_smaller")
             with more.container(gap="xsmall"):
                 for number in rest:
                     _cluster(corpus, number, sizes[number], number == chosen)
@@ -88,11 +88,11 @@ def _documents(corpus: CorpusMap, chosen: int) -> None:
     st.markdown(f"## {formatting.plain(name(corpus, chosen))}")
     with views.listed("places"):
         for place in here[:LISTED]:
-            told = f"{formatting.plain(place.title)} :gray[· {formatting.count(place.chunks, 'chunk')}]"
+            told = f"{formatting.plain(place.title)} :gray[· {formatting.count(place.chunks, 'passage')}]"
             if st.button(told, key=f"insights_place_{place.document_id}", type="tertiary"):
                 views.open_document(place.document_id)
     if len(here) > LISTED:
         st.caption(f"The {LISTED} largest of {len(here):,}.")
-    if st.button("Open in the tree of clusters", icon=":material/account_tree:", key="insights_to_tree"):
+    if st.button("Open among the topics", icon=":material/account_tree:", key="insights_to_tree"):
         clusters.open_at(chosen)
         st.switch_page("pages/upload.py")

@@ -18,8 +18,8 @@ MODES: dict[SearchMode, str] = {
     "hybrid": "Words and meaning",
     "dense": "Meaning",
     "lexical": "Words",
-    "clusters": "Words, meaning and clusters",
-    "scaler": "Clusters first (SCALER)",
+    "clusters": "Words, meaning and topics",
+    "scaler": "Topics first",
 }
 SORTS = {"rank": "Best first", "document": "By document", "newest": "Newest first"}
 HITS = (10, 20, 50, 100)
