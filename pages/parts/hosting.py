@@ -10,12 +10,15 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from functools import wraps
 from types import FrameType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from pages.parts import page_itself, resources, signing_in
@@ -30,6 +33,7 @@ from rag_core.settings import Settings
 from rag_core.unexpected import stage
 
 if TYPE_CHECKING:
+    from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
     from streamlit.starlette import App
 
     from pages.parts.opening import Opening
@@ -39,6 +43,26 @@ logger = logging.getLogger(__name__)
 # Until `st.navigation` was called once, Streamlit takes the folder pages/ for its older kind of app and would run the
 # page of a bookmark without the frame.
 PagesManager.uses_pages_directory = False
+
+
+def _run_of_page(run: Callable[[ScriptRunner, RerunData], None]) -> Callable[[ScriptRunner, RerunData], None]:
+    """Runs of a fragment are of the page that is drawn.
+
+    Where the browser asks for a fragment that draws itself before it has heard of another page, Streamlit would run it
+    under the page it was of; the browser takes that for a page without elements, and what comes next breaks its tree.
+    """
+
+    @wraps(run)
+    def run_of_page(self: ScriptRunner, rerun_data: RerunData) -> None:
+        page = self._get_script_run_ctx().page_script_hash
+        if page and rerun_data.fragment_id_queue:
+            rerun_data = replace(rerun_data, page_script_hash=page)
+        run(self, rerun_data)
+
+    return run_of_page
+
+
+ScriptRunner._run_script = _run_of_page(ScriptRunner._run_script)  # type: ignore[method-assign, assignment]
 
 doors = Doors(resources.library)
 heads.limit(AutoHTTPProtocol)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ask, idle
 
@@ -54,7 +54,9 @@ def test_no_state_has_a_fault(open_page: Callable[..., Page], dark: bool) -> Non
     page.get_by_role("button", name="New collection").click()
     page.get_by_role("dialog").wait_for()
     found["dialog"] = wrong(page)
-    page.keyboard.press("Escape")
+    idle(page)
+    page.get_by_role("dialog").press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="Handbook of the Veyra Ferry", exact=True).click()
     page.locator(".passage .page").first.wait_for()
     found["document"] = wrong(page)

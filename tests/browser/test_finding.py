@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser.conftest import idle
 
@@ -70,3 +70,34 @@ def test_what_is_not_there_is_said_in_our_words(open_page: Callable[..., Page]) 
     expect(page.get_by_text("This conversation was deleted")).to_be_visible()
     page = open_page("nowhere")
     expect(page.get_by_role("dialog", name="There is no such page")).to_contain_text("the library instead")
+
+
+def test_a_page_is_drawn_whose_coming_the_browser_hears_of_late(open_page: Callable[..., Page]) -> None:
+    """Meanwhile parts of the page before it ask to be drawn again, each second."""
+    page = open_page()
+    kept: list[str | bytes] | None = None
+    routes: list[WebSocketRoute] = []
+
+    def route(browser: WebSocketRoute) -> None:
+        server = browser.connect_to_server()
+        browser.on_message(server.send)
+        server.on_message(lambda message: browser.send(message) if kept is None else kept.append(message))
+        routes.append(browser)
+
+    page.route_web_socket("**/_stcore/stream**", route)
+    page.goto(f"{page.url.rstrip('/')}/models")
+    page.locator(".finder").wait_for(state="attached")
+    idle(page)
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Find a page").press_sequentially("ferry")
+    page.locator(".finder .found").first.wait_for()
+    kept = []
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(4000)
+    late, kept = kept, None
+    assert late
+    for message in late:
+        routes[-1].send(message)
+    page.get_by_role("heading", name="Handbook of the Veyra Ferry").wait_for()
+    page.wait_for_timeout(1500)  # what the new page draws again by itself
+    expect(page.get_by_role("heading", name="Handbook of the Veyra Ferry")).to_be_visible()

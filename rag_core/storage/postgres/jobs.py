@@ -32,6 +32,7 @@ _FREE = (
     "state IN ('waiting', 'running') AND (owner IN ('', %(owner)s)"
     " OR NOT EXISTS (SELECT FROM job_owners o WHERE o.id = j.owner AND o.until > clock_timestamp()))"
 )
+_LOCK = "SELECT id FROM jobs WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
 _CHANNEL = "jobs"
 LEASE_S = 30.0
 """How long an owner is waited for that says nothing: it may have been killed, or stand still."""
@@ -63,6 +64,8 @@ class JobStore:
                 cursor.execute(_TIDY, (_KEPT_DAYS, _MOST_KEPT))
                 self._tidied_s = time.monotonic()
             self._prolong(connection, *{job.owner for job in jobs if job.owner})
+            # A statement sees the rows it waits for as they are, and owners as they were when it began: locked first.
+            there = {row[0] for row in cursor.execute(_LOCK, ([job.id for job in jobs],))}
             kept: set[str] = set()
             cursor.executemany(
                 f"INSERT INTO jobs ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
@@ -70,9 +73,9 @@ class JobStore:
                 " result = excluded.result, error = excluded.error, document_id = excluded.document_id,"
                 " params = excluded.params, began_at = excluded.began_at, ended_at = excluded.ended_at,"
                 " owner = excluded.owner, attempts = excluded.attempts, token = excluded.token,"
-                " cleared = false WHERE jobs.token = excluded.token OR (excluded.token = 0 AND NOT EXISTS"
+                " cleared = false WHERE jobs.token = excluded.token OR (%s AND NOT EXISTS"
                 " (SELECT FROM job_owners o WHERE o.id = jobs.owner AND o.until > clock_timestamp())) RETURNING id",
-                [self._row(job) for job in sorted(jobs, key=lambda job: job.id)],
+                [(*self._row(job), job.token == 0 and job.id in there) for job in sorted(jobs, key=lambda job: job.id)],
                 returning=True,
             )
             for results in cursor.results():
@@ -87,8 +90,9 @@ class JobStore:
         with self._database.transaction() as connection:
             self._prolong(connection, owner)
             rows = connection.execute(
-                f"WITH free AS (SELECT id FROM jobs j WHERE id = ANY(%(ids)s) AND {_FREE}"
-                " ORDER BY id FOR UPDATE SKIP LOCKED)"
+                f"WITH seen AS MATERIALIZED (SELECT id, token FROM jobs j WHERE id = ANY(%(ids)s) AND {_FREE}),"
+                # Whatever was taken since it was seen has another token.
+                " free AS (SELECT id FROM jobs j JOIN seen USING (id, token) ORDER BY id FOR UPDATE OF j SKIP LOCKED)"
                 " UPDATE jobs SET owner = %(owner)s, token = nextval('job_tokens'), attempts = attempts + 1 FROM free"
                 " WHERE jobs.id = free.id RETURNING jobs.id, token, attempts",
                 {"ids": list(ids), "owner": owner},

@@ -30,9 +30,9 @@ class SharedDatabase(Database):
         return psycopg.connect(self._url, autocommit=True, **self._options())
 
 
-def say(what: str, job: Job) -> None:
+def say(*words: str) -> None:
     """One line on the output."""
-    sys.stdout.write(f"{what} {job.name}\n")
+    sys.stdout.write(f"{' '.join(words)}\n")
     sys.stdout.flush()
 
 
@@ -41,20 +41,21 @@ def run(url: str, lease_s: float, beat_s: float) -> None:
     database = SharedDatabase(url, StorageSettings(pause_timeout_s=1))
 
     def work(job: Job, token: Cancellation) -> None:
-        say("began", job)
+        say("began", job.name)
         time.sleep(job.params["work_s"])
         try:
             with database.transaction() as connection:
                 check_leases(connection, token.leases)
                 connection.execute("INSERT INTO outcomes VALUES (%s, %s)", (job.name, os.getpid()))
         except LeaseLost:
-            say("refused", job)
+            say("refused", job.name)
             raise
-        say("committed", job)
+        say("committed", job.name)
 
     jobs = Jobs([Plain("work", "lane", work, resumes=True)], JobStore(database, lease_s), beat_s)
     jobs._kinds["work"].queues = True
     jobs.resume()
+    say("ready")
     for line in sys.stdin:
         jobs.submit_all("work", [Request(name, {"work_s": work_s}) for name, work_s in json.loads(line)])
     jobs.close()

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -26,14 +27,15 @@ from tests.conftest import PROJECT, add_text
 from tests.rag_core.jobs.until import until
 
 _LEASE_S, _BEAT_S = 2.0, 0.2
+_LONG_S = 60.0
 
 
 class Runner:
     """Such a process, and what it has said."""
 
-    def __init__(self, url: str, beat_s: float) -> None:
+    def __init__(self, url: str, lease_s: float, beat_s: float) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.rag_core.jobs.runner_process", url, str(_LEASE_S), str(beat_s)],
+            [sys.executable, "-m", "tests.rag_core.jobs.runner_process", url, str(lease_s), str(beat_s)],
             cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -64,9 +66,10 @@ def url(new_database: Callable[[], str]) -> str:
 
 
 @contextmanager
-def runners(url: str, beat_s: float = _BEAT_S) -> Iterator[tuple[Runner, Runner]]:
-    both = Runner(url, beat_s), Runner(url, beat_s)
+def runners(url: str, lease_s: float = _LEASE_S, beat_s: float = _BEAT_S) -> Iterator[tuple[Runner, Runner]]:
+    both = Runner(url, lease_s, beat_s), Runner(url, lease_s, beat_s)
     try:
+        until(lambda: both[0].said("ready") and both[1].said("ready"))
         yield both
     finally:
         for runner in both:
@@ -79,6 +82,14 @@ def outcomes(url: str) -> list[tuple[str, int]]:
         return [tuple(row) for row in connection.execute("SELECT name, pid FROM outcomes ORDER BY name, pid")]
 
 
+def listening(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
+        ).fetchone()
+    return found[0] if found else 0
+
+
 def states(url: str) -> list[tuple[str, str]]:
     with psycopg.connect(url) as connection:
         return [tuple(row) for row in connection.execute("SELECT name, state FROM jobs ORDER BY name")]
@@ -86,10 +97,11 @@ def states(url: str) -> list[tuple[str, str]]:
 
 def test_each_job_is_carried_out_once_and_the_other_is_woken(url: str) -> None:
     names = [f"{number:02}" for number in range(24)]
-    with runners(url, beat_s=20.0) as (first, second):  # what wakes the second is not its beat
+    # What wakes the second is not its beat; and neither is lost for being slow.
+    with runners(url, lease_s=_LONG_S, beat_s=_LONG_S) as (first, second):
         first.give([("warm", 0.0)])
         second.give([("up", 0.0)])
-        until(lambda: len(outcomes(url)) == 2)
+        until(lambda: len(outcomes(url)) == 2 and listening(url) == 2)
         began = time.monotonic()
         first.give([(name, 0.2) for name in names])
         until(lambda: len(outcomes(url)) == 26)
@@ -149,6 +161,25 @@ def test_a_token_is_checked_where_the_outcome_is_committed(url: str) -> None:
         assert store.put([Job("1", "work", state="done", created_at=now, token=token)]) == []
         store.leave("two")
         assert [(job.id, job.attempts) for job in store.some(store.free())] == [("2", 0)]
+    finally:
+        store.deafen()
+        database.close()
+
+
+def test_what_is_taken_while_another_one_puts_it_stays_taken(url: str) -> None:
+    database = Database(url, StorageSettings())
+    store, job = JobStore(database, lease_s=60), Job("1", "work", created_at=datetime.now(UTC))
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    try:
+        store.put([job])
+        with ThreadPoolExecutor() as threads, database.transaction() as connection:
+            connection.execute("INSERT INTO job_owners VALUES ('one', clock_timestamp() + interval '1 minute')")
+            connection.execute("UPDATE jobs SET owner = 'one', token = nextval('job_tokens')")
+            refused = threads.submit(store.put, [job])
+            until(lambda: connection.execute(waiting).fetchone() == (1,))
+            connection.execute("COMMIT")
+            assert refused.result() == ["1"]
+        assert [job.owner for job in store.some(["1"])] == ["one"]
     finally:
         store.deafen()
         database.close()
