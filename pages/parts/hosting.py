@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 
 from streamlit import config
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequest, ScriptRequests, ScriptRequestType
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from pages.parts import page_itself, resources, signing_in
@@ -33,7 +34,6 @@ from rag_core.settings import Settings
 from rag_core.unexpected import stage
 
 if TYPE_CHECKING:
-    from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
     from streamlit.starlette import App
 
     from pages.parts.opening import Opening
@@ -45,24 +45,25 @@ logger = logging.getLogger(__name__)
 PagesManager.uses_pages_directory = False
 
 
-def _run_of_page(run: Callable[[ScriptRunner, RerunData], None]) -> Callable[[ScriptRunner, RerunData], None]:
+def _of_page(ready: Callable[[ScriptRequests], ScriptRequest]) -> Callable[[ScriptRequests], ScriptRequest]:
     """Runs of a fragment are of the page that is drawn.
 
     Where the browser asks for a fragment that draws itself before it has heard of another page, Streamlit would run it
     under the page it was of; the browser takes that for a page without elements, and what comes next breaks its tree.
     """
 
-    @wraps(run)
-    def run_of_page(self: ScriptRunner, rerun_data: RerunData) -> None:
-        page = self._get_script_run_ctx().page_script_hash
-        if page and rerun_data.fragment_id_queue:
-            rerun_data = replace(rerun_data, page_script_hash=page)
-        run(self, rerun_data)
+    @wraps(ready)
+    def of_page(self: ScriptRequests) -> ScriptRequest:
+        request, context = ready(self), get_script_run_ctx()
+        page = context.page_script_hash if context else ""
+        if page and request.type is ScriptRequestType.RERUN and request.rerun_data.fragment_id_queue:
+            return ScriptRequest(request.type, replace(request.rerun_data, page_script_hash=page))
+        return request
 
-    return run_of_page
+    return of_page
 
 
-ScriptRunner._run_script = _run_of_page(ScriptRunner._run_script)  # type: ignore[method-assign, assignment]
+ScriptRequests.on_scriptrunner_ready = _of_page(ScriptRequests.on_scriptrunner_ready)  # type: ignore[method-assign, assignment]
 
 doors = Doors(resources.library)
 heads.limit(AutoHTTPProtocol)
