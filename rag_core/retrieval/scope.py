@@ -20,7 +20,8 @@ _STATE = """
         (SELECT string_agg(document_id || number || t.xmin, ',' ORDER BY document_id, number)
             FROM table_readings t JOIN within ON id = document_id),
         (SELECT string_agg(index_name || document_id, ',' ORDER BY index_name, document_id)
-            FROM index_waiting JOIN within ON id = document_id WHERE index_name = ANY(%(indexes)s)))"""
+            FROM index_waiting JOIN within ON id = document_id
+            WHERE server = %(server)s AND index_name = ANY(%(indexes)s)))"""
 
 
 def documents_within(database: Database, scope: Scope) -> dict[str, int]:
@@ -34,7 +35,9 @@ def state_within(database: Database, scope: Scope, indexes: Sequence[str]) -> st
     """A text that changes with whatever changes of the ready documents that a scope leaves: one that comes or goes,
     its text, title or tables, and what some indexes have yet to follow of it. Raises StoreUnavailable."""
     where, values = _where(scope)
-    row = database.row(_STATE.format(where=where).encode(), {**values, "indexes": list(indexes)})
+    row = database.row(
+        _STATE.format(where=where).encode(), {**values, "server": database.server, "indexes": list(indexes)}
+    )
     return str(row[0]) if row else ""
 
 

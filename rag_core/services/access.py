@@ -30,6 +30,7 @@ class Access:
         self._lock = threading.Lock()
         self._known: dict[str, tuple[AccessKey, bytes]] | None = None
         self._read_at = 0.0
+        storage.notices.on(self._forget, "access_keys")
 
     def create(self, name: str, role: Role = "read", tags: Iterable[str] = ()) -> tuple[AccessKey, str]:
         """Make a key. Returns it with its text, which nobody can show again.

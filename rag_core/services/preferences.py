@@ -32,10 +32,21 @@ class Preferences:
         self._lock = threading.Lock()
         for note in not_settings():
             _log.warning("%s", note)
+        self._opened = settings.tunable()
         self.settings = self._with_own(settings)
         rechunking.look(storage, self.settings.chunking.key)
-        self._consent = self._kept.preference(_REMOTE) == "yes"
+        self._consent = self._kept_consent = self._kept.preference(_REMOTE) == "yes"
         self._gemini_model = self._kept.preference(_GEMINI_MODEL) or ""
+        storage.notices.on(self.read_again, "preferences")
+
+    def read_again(self) -> None:
+        """Another server has changed what is kept. Consent that was for this process alone stays as it is."""
+        with self._lock:
+            self.settings = self._with_own(self.settings.with_values(self._opened))
+            kept = self._kept.preference(_REMOTE) == "yes"
+            if kept != self._kept_consent:
+                self._consent = self._kept_consent = kept
+            self._gemini_model = self._kept.preference(_GEMINI_MODEL) or ""
 
     def get(self, name: str) -> str | None:
         """A value that the user chose, or None."""

@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("database_url", "DATABASE_URL"),
-        description="a database of another PostgreSQL, for this library alone, instead of the embedded one",
+        description="a database of another PostgreSQL, instead of the embedded one; for this library alone, or shared",
     )
     chroma_url: str | None = Field(
         default=None,

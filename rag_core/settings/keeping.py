@@ -13,6 +13,9 @@ from rag_core.settings.group import Group
 class StorageSettings(Group):
     """Where things are kept."""
 
+    shared: bool = Field(
+        default=False, description="several servers, each with this set, have the database of `DATABASE_URL` at a time"
+    )
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
     # Whoever stands still within a transaction keeps its locks from all others until the server ends it.
     pause_timeout_s: float = Field(default=30.0, gt=0, description="longest pause within a transaction, seconds")

@@ -1,7 +1,8 @@
-"""A data directory and its database: whether what is derived in the one is derived from the other.
+"""A data directory and its database: which server it is there, and whether what is derived here is followed there.
 
-How far each index has followed the change log is kept in the database, for one data directory. Where another one was
-opened with it meanwhile, or this one with another database, that tells nothing of the files here: they are made anew.
+How far each index has followed the change log is kept in the database, for each server. Where this data directory is
+used with another database, or was away for so long that it was forgotten, that tells nothing of the files here: they
+are made anew.
 """
 
 from __future__ import annotations
@@ -14,35 +15,35 @@ from pathlib import Path
 
 from accelerator.atomic import write_atomically
 from rag_core.storage.disk import disk_failure
-from rag_core.storage.postgres.changes import ChangeLog
-from rag_core.storage.postgres.conversations import ConversationStore
-from rag_core.storage.postgres.database import MARK
+from rag_core.storage.postgres.servers import Servers
 
 _log = logging.getLogger(__name__)
+MARK = "paired"
+"""The file with the server's id."""
 
 
-def pair(folder: Path, derived: Sequence[str], preferences: ConversationStore, log: ChangeLog) -> str:
-    """Have the `derived` folders made anew where a data directory and its database are not marked alike.
+def pair(folder: Path, derived: Sequence[str], servers: Servers) -> str:
+    """Have the `derived` folders made anew where the database does not know the server of a data directory.
 
-    Called before any index is made; whoever is killed amid it begins again. Returns the mark. Raises StoreUnavailable.
+    Called before any index is made; whoever is killed amid it begins again. Returns its id. Raises StoreUnavailable.
     """
-    note, kept = folder / MARK, preferences.preference(MARK)
+    note = folder / MARK
     try:
-        held = note.read_text(errors="replace") if note.exists() else None
-        if held is not None and held == kept:
+        held = note.read_text(errors="replace") if note.exists() else ""
+        if held and servers.know(held):
             return held
         note.unlink(missing_ok=True)
-        if held or kept:  # neither has a mark in a new library, and in one of an earlier release
-            _log.warning("Indexes are made anew: this data directory and its database were not used together last.")
-            for name in derived:
-                _remove(folder / name)
-            log.enrol(())
-        mark = secrets.token_hex(8)
-        preferences.set_preference(MARK, mark)
-        write_atomically(note, [mark.encode()])
+        server = secrets.token_hex(8)
+        if not servers.enter(server, adopts=not held):
+            there = [folder / name for name in derived if (folder / name).exists()]
+            if there:
+                _log.warning("Indexes are made anew: this data directory and its database were not used together last.")
+            for path in there:
+                _remove(path)
+        write_atomically(note, [server.encode()])
     except OSError as error:
         raise disk_failure(error) from error
-    return mark
+    return server
 
 
 def _remove(path: Path) -> None:

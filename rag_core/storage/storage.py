@@ -42,8 +42,10 @@ from rag_core.storage.postgres.hierarchy import HierarchyStore
 from rag_core.storage.postgres.insights import InsightsStore
 from rag_core.storage.postgres.jobs import JobStore
 from rag_core.storage.postgres.new_vectors import NewVectors
+from rag_core.storage.postgres.notices import Notices
 from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
+from rag_core.storage.postgres.servers import BEAT_S, Servers
 from rag_core.storage.postgres.sources import SourceStore
 from rag_core.storage.status_notes import counted, dead_letters, told
 from rag_core.storage.vector_generation import VectorGeneration
@@ -280,9 +282,12 @@ class Storage:
         database = self._connected(folder, settings)
         self.files: Blobs = FolderBlobs.prepared(folder / "files")
         self.removals = Removals(self.documents, self.files)
-        self.log = ChangeLog(database)
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)
-        database.belongs_to(pair(folder, derived, self.conversations, self.log))
+        database.belongs_to(pair(folder, derived, self.servers))
+        self.servers.beat()
+        self.jobs.outlive()
+        self.notices = self._listening_to_others(database)
+        self.log = ChangeLog(database)
         self.needed_turn = threading.RLock()
         surroundings = IndexContext(
             folder, settings, database, self.documents, self.log, self.needed_turn, partial(self.wake, hurry=True)
@@ -303,6 +308,8 @@ class Storage:
         self.log.enrol([index.name for index in self.indexes])
         self._loaded = self._recover()
         self._opened.callback(self.stop_following)
+        self._opened.callback(self.notices.stop)
+        self.notices.start()
         self._feeders.append(BackgroundLoop("The library is kept up", self._keep_up))
         for index in self.indexes:
             if not index.needed:
@@ -322,6 +329,7 @@ class Storage:
             self._database = Database(settings.database_url.get_secret_value(), settings.storage)
         database = self._database
         self._opened.callback(database.close)
+        self.servers = Servers(database)
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
         self.answer_cache = AnswerCache(database)
@@ -329,7 +337,6 @@ class Storage:
         self.access = AccessStore(database)
         self.evaluation_runs = EvaluationRuns(database)
         self.jobs = JobStore(database)
-        self.jobs.outlive()
         self._opened.callback(self.jobs.deafen)
         self.new_vectors = NewVectors(database)
         self.hierarchy = HierarchyStore(database)
@@ -337,9 +344,19 @@ class Storage:
         self.insights = InsightsStore(database)
         return database
 
+    def _listening_to_others(self, database: Database) -> Notices:
+        """What is remembered of the tables is forgotten when another server has changed them."""
+        notices = Notices(database, self.servers.beat, BEAT_S)
+        notices.on(self.documents.forget_all, "documents", "document_tags", "sources", "recognised_pages",
+                   "table_readings")  # fmt: skip
+        notices.on(self.hierarchy.publish, "document_summaries", "document_clusters", "chunk_clusters")
+        notices.on(self.wake, "changes")
+        return notices
+
     def _keep_up(self) -> None:
         """Finish what a broken connection, or a disk that failed, left behind."""
         self._required().check()
+        self.servers.beat()
         self.sync.acknowledge()
         self.removals.sweep()
         self._leaked.stop()

@@ -14,7 +14,7 @@ from accelerator.faults import reach
 from accelerator.scanner import Mode
 from rag_core.domain import Finding
 from rag_core.errors import StoreCorrupt
-from rag_core.storage.indexes.base import DerivedIndex, IndexContext
+from rag_core.storage.indexes.base import DerivedIndex, IndexContext, IndexUnavailable
 from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.indexes.dense import DenseIndex, Ref, Vectors, Within
 from rag_core.storage.indexes.dumps import DumpStore
@@ -76,7 +76,16 @@ class DumpIndex(DerivedIndex):
         self.dense = DumpSearch(self.store, self.rewrite)
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
-        """Write dumps, synced together. Raises StoreUnavailable, StoreCorrupt for a document without chunks."""
+        """Write dumps, synced together.
+
+        Raises StoreUnavailable, StoreCorrupt for a document without chunks, IndexUnavailable for vectors of a model
+        that another server has put in the place of this one's.
+        """
+        profile = self._documents.profile()
+        if profile is not None and not self.store.can_take(profile):
+            raise IndexUnavailable(
+                "Another server has re-embedded the library: start this one again, which then takes the new vectors."
+            )
         for document in documents:
             if not document.chunks:
                 raise StoreCorrupt(f"The document {document.id} has no chunks in PostgreSQL.")

@@ -63,6 +63,12 @@ class DumpStore:
         if self._profile != profile:
             self._search(profile, Scanner(profile.dimensions))
 
+    def can_take(self, profile: Profile) -> bool:
+        """Whether dumps of a profile can be searched beside those that are; where there are none, any can."""
+        if self._profile is None or not self.searched():
+            self.use(profile)
+        return self._profile == profile
+
     def use_backend(self, backend: Backend, why: str) -> None:
         """Search with a backend from now on; `why` says in a few words why with this one."""
         self._backend = (backend, why)

@@ -46,7 +46,7 @@ TABLES = (
 )  # fmt: skip
 # What is on its way, or rebuilt, or of this machine alone, as keys are: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "job_owners", "access_keys",
-           "audit", "repeats", "answer_cache")  # fmt: skip
+           "audit", "repeats", "answer_cache", "servers", "leases")  # fmt: skip
 # In archives of earlier versions alone: what they held is not taken over.
 GONE = ("queries",)
 

@@ -20,7 +20,8 @@ from rag_core.storage.blobs.folder import ID
 from rag_core.storage.blobs.notes import Note
 from rag_core.storage.maintenance.archive import Archive, Manifest, damaged
 from rag_core.storage.maintenance.backup import GONE, PASSING, TABLES, copy_command
-from rag_core.storage.postgres.database import MARK, Database, lift_limits, migrate, migrations
+from rag_core.storage.postgres.database import Database, lift_limits
+from rag_core.storage.postgres.ownership import migrate, migrations
 
 _FILE = re.compile(rf"files/{ID.pattern}")
 _NOTE = "restore"
@@ -82,15 +83,13 @@ class Restore:
             with self._database.transaction() as connection:
                 lift_limits(connection)
                 _check_empty(connection)
-                paired = connection.execute("SELECT value FROM preferences WHERE name = %s", (MARK,)).fetchone()
                 _go_back(connection, manifest)
                 for table in (name for name in TABLES if name in manifest.tables):
                     _copy_in(connection, archive, table)
                 for name, script in migrations().items():
                     if name not in manifest.migrations:
                         migrate(connection, name, script)
-                _begin(connection, manifest)
-                _mark(connection, paired)
+                _begin(connection, manifest, self._database.server)
                 reach("restore.uncommitted")
             reach("restore.committed")
         except (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError) as error:
@@ -147,19 +146,15 @@ def _copy_in(connection: Connection[TupleRow], archive: Archive, name: str) -> N
             raise damaged(archive.path, f"{name} has {cursor.rowcount} rows instead of {table.rows}")
 
 
-def _mark(connection: Connection[TupleRow], paired: TupleRow | None) -> None:
-    """The mark of this data directory in the place of that of the one that was backed up. See `pairing.py`."""
-    connection.execute("DELETE FROM preferences WHERE name = %s", (MARK,))
-    if paired is not None:
-        connection.execute("INSERT INTO preferences (name, value) VALUES (%s, %s)", (MARK, *paired))
+def _begin(connection: Connection[TupleRow], manifest: Manifest, server: str) -> None:
+    """Leave out what was being removed. The rest is ready once the indexes, which have no cursors, were given it.
 
-
-def _begin(connection: Connection[TupleRow], manifest: Manifest) -> None:
-    """Leave out what was being removed. The rest is ready once the indexes, which have no cursors, were given it."""
+    The server of this data directory takes the place of that of the one that was backed up.
+    """
     connection.execute("DELETE FROM documents WHERE state = 'removing' OR id = ANY(%s)", (list(manifest.left_out),))
     connection.execute("UPDATE documents SET state = 'stored' WHERE state = 'ready'")
-    for table in ("index_cursors", "index_backlog"):
-        connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+    connection.execute("DELETE FROM servers")
+    connection.execute("INSERT INTO servers (id) VALUES (%s)", (server,))
     # Whether passages may leave a machine is said on that machine.
     connection.execute("DELETE FROM preferences WHERE name = 'allow_remote'")
     connection.execute(

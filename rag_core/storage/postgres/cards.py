@@ -131,4 +131,4 @@ class CardStore:
             (list(ids),),
         ).fetchall()
         if rows:
-            queue(connection, self.titled_in, [row[0] for row in rows])
+            queue(connection, None, self.titled_in, [row[0] for row in rows])

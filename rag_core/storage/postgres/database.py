@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from importlib import resources
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -21,20 +17,11 @@ from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from rag_core.errors import LibraryInUse, StoreUnavailable
+from rag_core.errors import StoreUnavailable
+from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import StorageSettings
+from rag_core.storage.postgres.ownership import claim, new_name, own
 
-# Any number that no other program is likely to use: it marks the database as owned by one library.
-_OWNER_KEY = 0x4C656374
-# A busy server lets go of a closed or killed owner's lock a moment after its connection ended.
-_OWNER_PATIENCE_S = 1.0
-# What a killed owner's other connections had begun is ended first: it may be committed still.
-_ENDING_PATIENCE_S = 15.0
-_NAME = "Lectern "
-_OTHERS = """
-    SELECT application_name FROM pg_stat_activity WHERE datname = current_database()
-    AND starts_with(application_name, %s) AND NOT starts_with(application_name, %s) LIMIT 1
-"""
 _TRIES = 3
 _POLL_S = 0.2
 _PATIENCE_S = 1.0
@@ -43,8 +30,6 @@ _TRUSTED_S = 1.0
 # admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, idle_in_transaction_session_timeout, and class
 # 08: the connection itself.
 _LOSSES = ("57P01", "57P02", "57P03", "40P01", "25P03")
-# The preference that says which data directory follows the database.
-MARK = "paired"
 # PostgreSQL refuses NUL and lone surrogates in text.
 _REFUSED = re.compile("[\x00\ud800-\udfff]")
 
@@ -93,7 +78,10 @@ def retried(
 
 
 class Database:
-    """A pool of connections to one database whose tables are up to date, owned by this library alone."""
+    """A pool of connections to one database whose tables are up to date, owned by this library alone, or shared.
+
+    server: by which id those who share it know this one; "" before `belongs_to`. name: what its connections are called.
+    """
 
     def __init__(self, url: str, settings: StorageSettings, revive: Callable[[], None] = lambda: None) -> None:
         """Connect and migrate. `revive` starts the server again where it died, if that is ours to do.
@@ -103,24 +91,18 @@ class Database:
         self._url = url
         self._settings = settings
         self._revive = revive
-        self._name = f"{_NAME}{secrets.token_hex(4)}"
-        self._mark = ""
+        self.name = new_name(shared=settings.shared)
+        self.server = ""
         self._recovering = threading.Lock()
         self._closed = False
         self._out_of_reach = False
         self._answered: WeakKeyDictionary[Connection[TupleRow], float] = WeakKeyDictionary()
         try:
             self._owner = self._own()
+            with closed_on_failure(self._owner.close):
+                self._pool = self._new_pool()
         except psycopg.Error as error:
-            raise unavailable(error) from error
-        try:
-            self._migrate()
-            self._pool = self._new_pool()
-        except BaseException as error:
-            self._owner.close()  # or the database would stay owned for as long as this process lives
-            if isinstance(error, psycopg.Error):
-                raise _unusable(error) from error
-            raise
+            raise _unusable(error) from error
 
     @contextmanager
     def transaction(self) -> Iterator[Connection[TupleRow]]:
@@ -187,9 +169,13 @@ class Database:
         if not self._is_owner():
             self.recover(ConnectionLost(psycopg.OperationalError("the connection was lost"), self._pool))
 
-    def belongs_to(self, mark: str) -> None:
-        """It is owned again, after its server ended a connection, only while it is marked so. See `pairing.py`."""
-        self._mark = mark
+    def belongs_to(self, server: str) -> None:
+        """Whose it is is known by an id, also when it is owned again. Raises LibraryInUse, StoreUnavailable."""
+        try:
+            claim(self._owner, server)
+        except psycopg.Error as error:
+            raise unavailable(error) from error
+        self.server = server
 
     def listener(self, channel: str) -> Connection[TupleRow]:
         """A connection of its own that hears a channel; whose it is closes it. Raises psycopg.Error."""
@@ -296,71 +282,24 @@ class Database:
         return {
             "connect_timeout": max(1, round(self._settings.connect_timeout_s)),  # 0 would be for ever
             "options": " ".join(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()),
-            "application_name": f"{self._name}, {_myself()}",  # PostgreSQL cuts it off after 63 bytes
+            "application_name": self.name,
         }
 
     def _own(self) -> Connection[TupleRow]:
-        """Hold an advisory lock for as long as the library is open, so that one library writes to a database.
-
-        Nor may another one's connections be left: where the one that held the lock was lost alone, the others write on.
-        """
-        connection = psycopg.connect(self._url, autocommit=True, **self._options())
-        began = time.monotonic()
+        """A connection that has the database for as long as it lives. See `ownership.py`."""
+        connection = psycopg.connect(self._url, autocommit=True, **{**self._options(), "application_name": "Lectern"})
         try:
-            while True:
-                (is_free,) = connection.execute("SELECT pg_try_advisory_lock(%s)", (_OWNER_KEY,)).fetchone() or (False,)
-                other = connection.execute(_OTHERS, (_NAME, self._name)).fetchone()
-                if is_free and other is None:
-                    self._check_mark(connection)
-                    return connection
-                if time.monotonic() - began > (_ENDING_PATIENCE_S if is_free else _OWNER_PATIENCE_S):
-                    raise _in_use(other[0] if other else "")
-                if is_free:
-                    connection.execute("SELECT pg_advisory_unlock(%s)", (_OWNER_KEY,))
-                time.sleep(0.05)
+            own(connection, self.name, shared=self._settings.shared, server=self.server)
         except BaseException:
-            connection.close()
+            connection.close()  # or the database would stay owned for as long as this process lives
             raise
-
-    def _check_mark(self, connection: Connection[TupleRow]) -> None:
-        """Raise LibraryInUse where another data directory had the database since it was opened."""
-        if self._mark:
-            row = connection.execute("SELECT value FROM preferences WHERE name = %s", (MARK,)).fetchone()
-            if row is None or row[0] != self._mark:
-                raise LibraryInUse(
-                    "Another Lectern has had this database meanwhile.",
-                    help="Start Lectern again: it then follows what has changed.",
-                )
-
-    def _migrate(self) -> None:
-        connection = self._owner
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())"
-        )
-        applied = {row[0] for row in connection.execute("SELECT name FROM migrations")}
-        for name, script in migrations().items():
-            if name not in applied:
-                with connection.transaction():
-                    migrate(connection, name, script)
+        return connection
 
 
 def lift_limits(connection: Connection[TupleRow]) -> None:
     """Let the open transaction take as long as it needs."""
     connection.execute("SET LOCAL statement_timeout = 0")
     connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-
-
-def migrations() -> dict[str, bytes]:
-    """Every migration, by name, in the order in which they are applied."""
-    folder = resources.files("rag_core.storage.postgres") / "migrations"
-    scripts = sorted((item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda item: item.name)
-    return {script.name: script.read_text(encoding="utf-8").encode() for script in scripts}
-
-
-def migrate(connection: Connection[TupleRow], name: str, script: bytes) -> None:
-    """Apply one migration and note it, in the transaction that is open."""
-    connection.execute(script)
-    connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
 
 
 def _is_loss(error: psycopg.Error) -> bool:
@@ -388,19 +327,6 @@ def _unusable(error: psycopg.Error) -> StoreUnavailable:
         f"The database cannot hold a library: {_reason(error)}",
         help="It needs the extension pgvector, and a user who may make tables and add extensions.",
     )
-
-
-def _in_use(name: str) -> LibraryInUse:
-    """Whose database it is, as far as a connection's name tells."""
-    return LibraryInUse(
-        f"This database is open in another Lectern, {name.partition(', ')[2] or 'in another process'}.",
-        help="Close that one, or name another database in DATABASE_URL: libraries may share a PostgreSQL server, with a"
-        " database each.",
-    )
-
-
-def _myself() -> str:
-    return f"process {os.getpid()} on {socket.gethostname()}"
 
 
 def _reason(error: Exception) -> str:

@@ -198,10 +198,10 @@ class DocumentStore:
     def followed(self, index: str) -> tuple[int, int]:
         """How many chunks a derived index has taken, and how many documents it has yet to follow."""
         row = self._database.row(
-            "WITH waiting AS (SELECT DISTINCT document_id FROM index_waiting WHERE index_name = %s)"
+            "WITH waiting AS (SELECT DISTINCT document_id FROM index_waiting WHERE server = %s AND index_name = %s)"
             " SELECT coalesce(sum(chunk_count), 0)::bigint, (SELECT count(*) FROM waiting) FROM documents"
             " WHERE state IN ('stored', 'ready') AND id NOT IN (SELECT document_id FROM waiting)",
-            (index,),
+            (self._database.server, index),
         )
         return row or (0, 0)
 
@@ -322,6 +322,13 @@ class DocumentStore:
     def forget(self, ids: Sequence[str]) -> None:
         """What is remembered of documents is out of date: their rows were changed by another store."""
         self._forget(*ids)
+
+    def forget_all(self) -> None:
+        """What is remembered of any document is out of date."""
+        with self._lock:
+            known = list(self._ready)
+        self._forget(*known)
+        self.table_readings.forget_all()
 
     @retried
     def read_again(self, ids: Sequence[str]) -> None:

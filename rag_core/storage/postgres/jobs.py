@@ -122,8 +122,8 @@ class JobStore:
         self._database.execute("DELETE FROM job_owners WHERE id = %s", (owner,))
 
     def outlive(self) -> None:
-        """Nobody else can have this database: the owners of before are gone, whatever their leases say."""
-        self._database.execute("DELETE FROM job_owners")
+        """Nobody else can be this server: its owners of before are gone, whatever their leases say."""
+        self._database.execute("DELETE FROM job_owners WHERE server = %s", (self._database.server,))
 
     def listen(self, timeout_s: float) -> bool:
         """Wait until somebody puts jobs that are free. Returns whether anybody did, or it cannot be told."""
@@ -175,9 +175,10 @@ class JobStore:
     def _prolong(self, connection: Connection[TupleRow], *owners: str) -> None:
         for owner in owners:
             connection.execute(
-                "INSERT INTO job_owners (id, until) VALUES (%s, clock_timestamp() + make_interval(secs => %s))"
+                "INSERT INTO job_owners (id, server, until)"
+                " VALUES (%s, %s, clock_timestamp() + make_interval(secs => %s))"
                 " ON CONFLICT (id) DO UPDATE SET until = excluded.until",
-                (owner, self._lease_s),
+                (owner, self._database.server, self._lease_s),
             )
 
     def _row(self, job: Job) -> tuple[Any, ...]:

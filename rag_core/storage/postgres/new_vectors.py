@@ -179,7 +179,7 @@ def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Seque
             "Documents came in while the library was to cut over.", help="Start it again: it goes on."
         )
     reembed_edits(connection, profile)
-    queue(connection, indexes)
+    queue(connection, None, indexes)
     connection.execute("DELETE FROM new_vectors")
     return {row[0] for row in rows if row[1] == "ready"}
 

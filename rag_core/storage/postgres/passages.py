@@ -81,9 +81,9 @@ class Passages:
         """
         row = self._database.row(
             f"SELECT count(*), coalesce(sum(chunk_count), 0)::bigint, coalesce(bit_xor({_DIGEST}), 0),"
-            " EXISTS (SELECT FROM index_waiting WHERE index_name = %s), pg_current_snapshot()::text"
+            " EXISTS (SELECT FROM index_waiting WHERE server = %s AND index_name = %s), pg_current_snapshot()::text"
             " FROM documents WHERE state = 'ready'".encode(),
-            (index,),
+            (self._database.server, index),
         )
         return row or (0, 0, 0, False, "")
 

@@ -43,6 +43,10 @@ class TableReadingStore:
         for document_id in ids:
             self._known.pop(document_id, None)
 
+    def forget_all(self) -> None:
+        """What is remembered of any document is out of date."""
+        self.forget(tuple(self._known))
+
     def of(self, document_id: str) -> tuple[TableReading, ...]:
         """Those of a document, by the number of the table."""
         if (known := self._known.get(document_id)) is None:

@@ -10,10 +10,6 @@ import os
 import sys
 import time
 
-import psycopg
-from psycopg import Connection
-from psycopg.rows import TupleRow
-
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job
 from rag_core.errors import LeaseLost
@@ -21,13 +17,6 @@ from rag_core.jobs import Jobs, Plain, Request
 from rag_core.settings import StorageSettings
 from rag_core.storage.postgres.database import Database
 from rag_core.storage.postgres.jobs import JobStore, check_leases
-
-
-class SharedDatabase(Database):
-    """A database that several processes have open, which no library ever does."""
-
-    def _own(self) -> Connection[TupleRow]:
-        return psycopg.connect(self._url, autocommit=True, **self._options())
 
 
 def say(*words: str) -> None:
@@ -38,7 +27,7 @@ def say(*words: str) -> None:
 
 def run(url: str, lease_s: float, beat_s: float) -> None:
     """Carry out jobs until the input ends."""
-    database = SharedDatabase(url, StorageSettings(pause_timeout_s=1))
+    database = Database(url, StorageSettings(pause_timeout_s=1, shared=True))
 
     def work(job: Job, token: Cancellation) -> None:
         say("began", job.name)

@@ -21,6 +21,7 @@ from rag_core.domain import Scope
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, StoreCorrupt, StoreUnavailable
 from rag_core.storage import Accepted
 from rag_core.storage.blobs.folder import FolderBlobs
+from rag_core.storage.data_dir_mark import MARK
 from rag_core.storage.indexes import ChromaIndex
 from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.maintenance import archive as archives
@@ -28,7 +29,6 @@ from rag_core.storage.maintenance import backup as backups
 from rag_core.storage.maintenance.archive import Archive, ArchiveWriter, Manifest
 from rag_core.storage.maintenance.backup import PASSING, TABLES
 from rag_core.storage.maintenance.restore import Restore
-from rag_core.storage.postgres.database import MARK
 from tests.conftest import add_text
 from tests.rag_core.samples import TEXTS
 
@@ -99,7 +99,7 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         assert library.preferences.get("model") == "extractive"
         assert library.preferences.get("allow_remote") is None
         # The mark is this library's own, so that nothing is made anew and a lost connection is taken up again.
-        assert library.storage.conversations.preference(MARK) == (other.data_dir / MARK).read_text()
+        assert library.storage.database.server == (other.data_dir / MARK).read_text()
         library.storage.settle()  # the index of words is rebuilt after opening
         again = library.search("How does the bishop move?", k=3)
         assert [(hit.chunk_id, hit.score) for hit in again] == [(hit.chunk_id, hit.score) for hit in hits]
@@ -381,7 +381,7 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
         "sources": ("location", "kind", "root", "size_bytes", "modified_ns", "etag", "last_modified", "looked_at"),
         "documents": (
             "generation", "title_read", "title_by_user", "card", "card_version", "kept_until", "chunking",
-            "table_notes",
+            "table_notes", "server",
         ),
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])

@@ -24,7 +24,8 @@ from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.maintenance.doctor import repair, verify
 from rag_core.storage.postgres.changes import Waiting
 from rag_core.storage.postgres.contents import IndexedChunk, IndexedDocument
-from rag_core.storage.postgres.database import migrations, storable, unavailable
+from rag_core.storage.postgres.database import storable, unavailable
+from rag_core.storage.postgres.ownership import migrations
 
 PROFILE = Profile("test", "test", "1", 8, "mean", "float32")
 

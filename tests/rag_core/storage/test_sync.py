@@ -18,7 +18,7 @@ from rag_core.storage.indexes.dumps import DumpStore, Rows
 from rag_core.storage.postgres import changes
 from rag_core.storage.postgres.changes import ATTEMPTS, Waiting, append
 from rag_core.storage.postgres.contents import IndexedDocument
-from rag_core.storage.postgres.database import migrations
+from rag_core.storage.postgres.ownership import migrations
 from tests.rag_core.storage.filled import PROFILE, stored
 
 
@@ -385,7 +385,7 @@ def test_what_stood_in_the_outbox_of_an_older_library_is_followed(
     first.settle()
     first.documents.removals.start(ids[0])
     with first.database.transaction() as connection:
-        connection.execute("DROP TABLE changes, index_cursors, index_backlog CASCADE")
+        connection.execute("DROP TABLE changes, index_cursors, index_backlog, servers, leases CASCADE")
         outbox = migrations()["0001_initial.sql"].split(b"CREATE TABLE outbox")[1].split(b";")[0]
         connection.execute(b"CREATE TABLE outbox" + outbox)
         connection.execute("ALTER TABLE outbox ADD COLUMN generation bigint NOT NULL DEFAULT 0")
@@ -394,7 +394,10 @@ def test_what_stood_in_the_outbox_of_an_older_library_is_followed(
                 "INSERT INTO outbox (document_id, store, action) VALUES (%s, %s, 'remove')", (ids[0], store)
             )
         connection.execute("INSERT INTO outbox (document_id, store, action) VALUES (%s, 'chroma', 'put')", (ids[1],))
-        connection.execute("DELETE FROM migrations WHERE name = '0005_change_log.sql'")
+        for table in ("documents", "job_owners"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN server".encode())
+        connection.execute("INSERT INTO preferences VALUES ('paired', %s)", (first.database.server,))
+        connection.execute("DELETE FROM migrations WHERE name IN ('0005_change_log.sql', '0032_servers.sql')")
     first.index(ChromaIndex).store.remove(PROFILE, [ids[1]])
     first.close()
     second = opened(settings, monkeypatch, (*INDEXES, Listing))
