@@ -50,11 +50,11 @@ def main() -> None:
             st.markdown("# Ask your own documents")
             st.markdown(PURPOSE)
         adding.drop_zone()
-        add_from.ways(library)
+        covered = add_from.ways(library)
         if not every and not jobs.busy(adding.KIND):
             adding.sample_button(jobs)
         adding.progress(jobs)
-        add_from.progress(library)
+        add_from.progress(library, covered)
         recognising.progress(library)
         for note in library.maintenance.notes():
             st.caption(f":material/info: {formatting.plain(note)}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import PurePath
 
 import streamlit as st
 
-from pages.parts import adding, collections, formatting, naming, owning, resources
+from pages.parts import adding, collections, coverage, formatting, naming, owning, resources
 from pages.parts.refreshing import failure, fragment, refreshed, working
-from rag_core.domain import FollowedSource, Job, SourceReport, Upload
+from rag_core.domain import Coverage, FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
 from rag_core.library import Library
@@ -18,9 +19,10 @@ SHOWN = 30
 BUSY_S, IDLE_S = 0.5, 3.0
 
 
-def ways(library: Library) -> None:
-    """A row of them, below the drop zone."""
+def ways(library: Library) -> Collection[str]:
+    """A row of them, below the drop zone. Returns the watched folders of which is said what is not read."""
     followed = [one for one in library.sources.followed() if one.kind == "folder" or one.documents]
+    covered = {one.location: one for one in library.sources.coverage()}
     with st.container(key="upload_ways", horizontal=True, gap="small"):
         turn = st.session_state.setdefault("upload_ways_turn", 0)  # what was taken closes where it was typed
         with st.popover("Web address", icon=":material/language:", key=f"upload_web_{turn}"):
@@ -29,20 +31,24 @@ def ways(library: Library) -> None:
             _folder()
         if followed:
             with st.popover(f"Followed ({len(followed)})", icon=":material/sync:"):
-                _followed(followed)
+                _followed(followed, covered)
     if problem := st.session_state.pop("upload_way_problem", None):
         st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
     if passed_over := st.session_state.get("upload_passed_over"):
         st.caption(f":gray[:material/info:] {formatting.plain(passed_over)}")
+    coverage.draw(covered.values())
     for one in followed:
-        if one.problem:
+        if one.problem and (one.location not in covered or one.problem != covered[one.location].note):
             st.caption(f":orange[:material/warning:] {formatting.plain(one.location)}: {formatting.plain(one.problem)}")
+    return covered.keys()
 
 
-def progress(library: Library) -> None:
+def progress(library: Library, covered: Collection[str] = ()) -> None:
     """The addresses being fetched, and how the last ones ended; the page with them when documents came or went."""
     seen = _seen(library)
-    fragment(refreshed, BUSY_S if seen[0] else IDLE_S)(lambda: _lines(library.jobs), lambda: seen != _seen(library))
+    fragment(refreshed, BUSY_S if seen[0] else IDLE_S)(
+        lambda: _lines(library.jobs, covered), lambda: seen != _seen(library)
+    )
 
 
 def _seen(library: Library) -> tuple[bool, int, int, int]:
@@ -86,11 +92,13 @@ def _folder() -> None:
     st.caption("What comes, changes and goes there does so in the library too.")
 
 
-def _followed(followed: list[FollowedSource]) -> None:
+def _followed(followed: list[FollowedSource], covered: Mapping[str, Coverage]) -> None:
     for number, one in enumerate(followed[:SHOWN]):
         with st.container(key=f"upload_followed_{number}", horizontal=True, vertical_alignment="center", wrap=False):
             icon = ":material/folder:" if one.kind == "folder" else ":material/language:"
-            told = [formatting.count(one.documents, "document"), formatting.day(one.looked_at)]
+            read = covered.get(one.location)
+            held = coverage.words(read) if read else formatting.count(one.documents, "document")
+            told = [held, formatting.day(one.looked_at)]
             about = " · ".join(part for part in told if part)
             st.markdown(f"{icon} {formatting.plain(formatting.shorten(one.location, 60))} :gray[{about}]")
             st.button(
@@ -103,11 +111,14 @@ def _followed(followed: list[FollowedSource]) -> None:
     st.caption("What is left is followed no longer; its documents stay.")
 
 
-def _lines(jobs: Jobs) -> None:
+def _lines(jobs: Jobs, covered: Collection[str]) -> None:
     if visits := jobs.all(KIND):
         with st.container(key="upload_sites", gap="xsmall"):
             for job in visits[-SHOWN:]:
-                (_ended if job.finished else _working)(jobs, job)
+                if job.finished:
+                    _ended(jobs, job, whole=job.name not in covered)
+                else:
+                    _working(jobs, job)
 
 
 def _working(jobs: Jobs, job: Job) -> None:
@@ -120,7 +131,8 @@ def _working(jobs: Jobs, job: Job) -> None:
     )  # fmt: skip
 
 
-def _ended(jobs: Jobs, job: Job) -> None:
+def _ended(jobs: Jobs, job: Job, *, whole: bool) -> None:
+    """How a visit ended; `whole` with what was not read, which is said of folders elsewhere."""
     report = job.result or SourceReport()
     counts = (report.ready, "new or changed"), (report.unchanged, "as before"), (len(report.failed), "not read")
     told = [f"{number:,} {what}" for number, what in counts if number] + ["stopped"] * (job.state == "cancelled")
@@ -131,6 +143,11 @@ def _ended(jobs: Jobs, job: Job) -> None:
         st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
     if job.error is not None:
         failure(job.error)
+    if whole:
+        _unread(job, report, is_web)
+
+
+def _unread(job: Job, report: SourceReport, is_web: bool) -> None:
     for note in report.notes:
         st.caption(formatting.plain(note))
     for host in report.private:

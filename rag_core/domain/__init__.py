@@ -95,7 +95,16 @@ from rag_core.domain.search import (
     SearchMode,
     Understood,
 )
-from rag_core.domain.sources import FollowedSource, KnownSource, LeftOut, SourceKind, SourceReport, Visit, WebAddress
+from rag_core.domain.sources import (
+    Coverage,
+    FollowedSource,
+    KnownSource,
+    LeftOut,
+    SourceKind,
+    SourceReport,
+    Visit,
+    WebAddress,
+)
 from rag_core.domain.state import (
     BackupReport,
     Finding,

@@ -87,6 +87,27 @@ class FollowedSource:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a watched folder is read, as of the last look.
+
+    files: those that are found there. ready: how many of them are read. unread: each that could not be, why, and what
+    to do. passed_over: those of kinds that are not taken from folders. note: what is said of these in short.
+    """
+
+    location: str
+    files: int
+    ready: int
+    unread: tuple[tuple[str, str, str], ...] = ()
+    passed_over: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left to be read or said."""
+        return self.ready == self.files and not self.unread
+
+
+@dataclass(frozen=True, slots=True)
 class SourceReport:
     """How a visit ended: documents that are new or changed, sources as before, and what failed, why, and what to do.
 

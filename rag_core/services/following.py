@@ -11,13 +11,15 @@ import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import AddEvent, FollowedSource
+from rag_core.domain import AddEvent, Coverage, FollowedSource
 from rag_core.errors import ConfigurationError, LecternError, SourceUnavailable, StoreUnavailable
 from rag_core.ingest import TAKEN, Ingest
 from rag_core.services.cards import clean_tag
+from rag_core.services.coverage import coverage
 from rag_core.services.files_again import FilesAgain, is_as_seen
 from rag_core.settings import Settings
 from rag_core.sources import (
@@ -61,6 +63,8 @@ class FollowedSources:
         self._unsettled: dict[str, Stats] = {}
         self._unwanted: set[str] = set()
         self._noted: dict[str, tuple[float, str]] = {}
+        self._listed: dict[str, Listing] = {}
+        self._failed: dict[str, dict[str, BaseException]] = {}
         self.changes = 0  # how often a watched folder was found changed
         if any(one.kind == "folder" for one in storage.sources.followed()):
             self._start()
@@ -78,6 +82,14 @@ class FollowedSources:
     def followed(self) -> list[FollowedSource]:
         """Watched folders, with what keeps them from being followed, and addresses that were added."""
         return self._storage.sources.followed()
+
+    def coverage(self) -> list[Coverage]:
+        """How much is read of each watched folder that was looked at since the start, and why not the rest."""
+        listed = [(place, listing) for place, listing in list(self._listed.items()) if self._is_watched(place)]
+        return [
+            replace(coverage(self._storage, place, listing, self._failed.get(place, {})), note=_passed_over(listing))
+            for place, listing in listed
+        ]
 
     def file_of(self, document_id: str) -> Path:
         """The file that a document came from, where it is as it was then; else the kept one, under its name.
@@ -216,6 +228,7 @@ class FollowedSources:
             path = Path(folder.location)
             listing = list_folder(path, TAKEN, within=path)
             problem, device = _problem(folder, path, listing)
+            self._listed[folder.location] = listing
             yield from (AddEvent(one.name, "failed", error=one.error) for one in listing.refused())
             if not problem:
                 settled = self._settled(folder.location, listing.files) if patient else listing.files
@@ -238,8 +251,16 @@ class FollowedSources:
             self._storage.forget_sources(known)
 
     def _forget(self, place: str) -> None:
-        for known in (self._seen, self._unsettled, self._noted):
+        for known in (self._seen, self._unsettled, self._noted, self._listed, self._failed):
             known.pop(place, None)
+
+    def _remember(self, place: str, event: AddEvent) -> None:
+        """Keep why a file of which no document was made is not read, until it is."""
+        failed = self._failed.setdefault(place, {})
+        if event.stage == "failed" and event.error is not None and event.document is None:
+            failed[event.source] = event.error
+        else:
+            failed.pop(event.source, None)
 
     def _follow(
         self, folder: FollowedSource, listing: Listing, settled: Stats, cancellation: Cancellation | None
@@ -256,6 +277,7 @@ class FollowedSources:
                 if event.stage == "ready" and event.document is not None and folder.tags:
                     self._storage.documents.cards.tag([event.document.id], folder.tags, [])
                 failed |= {event.source} if event.stage == "failed" else set()
+                self._remember(folder.location, event)
                 yield event
             if not (self._closing.is_set() or (cancellation is not None and cancellation.is_set())):
                 yield from self._taken_out(folder.location, changed, failed)

@@ -26,6 +26,7 @@ from rag_core.domain import (
     ClusterTree,
     Considered,
     Conversation,
+    Coverage,
     Document,
     FollowedSource,
     Guide,
@@ -330,6 +331,10 @@ class FakePreferences(dict[str, str]):
 class FakeSources:
     suffixes = frozenset({".txt"})
     changes = 0
+    covered: Sequence[Coverage] = ()
+
+    def coverage(self) -> Sequence[Coverage]:
+        return self.covered
 
     def __init__(self, library: FakeLibrary) -> None:
         self.library = library

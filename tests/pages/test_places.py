@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import hosting, owning, resources
-from rag_core.domain import AddEvent, FollowedSource
+from rag_core.domain import AddEvent, Coverage, FollowedSource
 from rag_core.errors import AddressRefused, SourceUnavailable
 from rag_core.settings import DoorSettings
 from tests.pages.conftest import FakeLibrary, a_document
@@ -97,6 +97,26 @@ def test_files_that_are_passed_over_are_named(library: FakeLibrary) -> None:
     assert "minutes" in said(settled(test))
     test.session_state["upload_passed_over"] = "Passed over: maps"  # of a folder that the browser sent
     assert "maps" in said(test.run())
+
+
+def test_how_much_of_a_folder_is_read_and_why_not_the_rest(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    library.followed_sources = [FollowedSource("/papers", "folder", documents=2, problem="Passed over: a.xyz")]
+    locked, cut = ("It is protected.", "Enter it."), ("It is cut off.", "Copy it again.")
+    library.sources.covered = [
+        Coverage(
+            "/papers", 9, 2, (("b.pdf", *cut), ("c.pdf", *locked), ("d.pdf", *locked)), ("a.xyz",), "Passed over: a.xyz"
+        ),
+        Coverage("/whole", 5, 5),
+    ]
+    test = draw("upload")
+    (folder,) = [one for one in test.expander if "papers" in one.label]
+    assert "2 of 9 read, 3 on their way" in folder.label
+    told = said(test)
+    assert told.index("**2 files** It is protected") < told.index("**1 file** It is cut off")
+    assert "Of kinds that are not taken" in told and "Enter it" in told
+    assert not [one for one in test.caption if "Passed over" in one.value]
+    assert not [one for one in test.expander if "whole" in one.label]
 
 
 def test_a_folder_that_cannot_be_watched_says_why(library: FakeLibrary) -> None:

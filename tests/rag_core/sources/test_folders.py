@@ -272,6 +272,32 @@ def test_what_must_lie_within_a_folder_is_opened_without_following_a_link(folder
         read_item(Item("bakery.md", folder / "bakery.md", within=folder), 3)
 
 
+def test_how_much_of_a_watched_folder_is_read_and_why_not_the_rest(library: Library, folder: Path) -> None:
+    write(folder / "empty.txt", "")
+    write(folder / "map.xyz", "x")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    os.utime(folder / "broken.pdf", (time.time() - 100,) * 2)
+    (folder / "pipe.txt").symlink_to(folder / "nowhere")
+    place = library.sources.watch(folder).location
+    list(library.sources.update([place]))
+    (found,) = library.sources.coverage()
+    assert (found.location, found.files, found.ready) == (place, len(TEXTS) + 4, len(TEXTS))
+    assert not found.is_whole
+    why = {name: (reason, help_text) for name, reason, help_text in found.unread}
+    assert why.keys() == {"empty.txt", "broken.pdf", "pipe.txt"}
+    assert all(reason for reason, _ in why.values())
+    assert "Download or copy" in why["broken.pdf"][1]
+    assert found.passed_over == ("map.xyz",)
+    write(folder / "empty.txt", "The harbour has two cranes.")
+    for name in ("broken.pdf", "map.xyz", "pipe.txt"):
+        (folder / name).unlink()
+    list(library.sources.update([place]))
+    (found,) = library.sources.coverage()
+    assert (found.ready, found.is_whole, found.unread) == (len(TEXTS) + 1, True, ())
+    library.sources.unwatch(place)
+    assert library.sources.coverage() == []
+
+
 def test_a_folder_that_vanished_takes_nothing_with_it(library: Library, folder: Path) -> None:
     watched = library.sources.watch(folder)
     list(library.sources.update([watched.location]))
