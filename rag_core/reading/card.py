@@ -17,7 +17,7 @@ from rag_core.reading.papers import find_abstract, find_doi
 from rag_core.reading.people import find_authors
 from rag_core.reading.periods import Period, find_period
 from rag_core.reading.sections import bare_words
-from rag_core.reading.titles import find_title
+from rag_core.reading.titles import find_title, readable
 from rag_core.text.languages import language_of
 
 _SAMPLE_PAGES, _SAMPLE_CHARS = 8, 4_000
@@ -35,7 +35,7 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
     is_code = parsed.media_type == CODE  # its dates and years are figures among others
     period = Period() if is_code else find_period(kind.period, title, names, front)
     return DocumentCard(
-        title=_called(title, kind, organisation, period),
+        title=_called(title, kind, organisation, period, [*map(readable, names)]),
         organisation=organisation,
         authors="" if kind.naming == "composed" else find_authors(parsed.authors, title, kind.name, front),
         kind=kind.name,
@@ -55,16 +55,23 @@ def _language(parsed: ParsedDocument) -> str:
     return language_of(sample, said[0] if said else "en")
 
 
-def _called(title: str, kind: Kind, organisation: str, period: Period) -> str:
-    """The title, or organisation, kind and period where the page has no title that says as much."""
-    if not organisation or kind.naming == "title":
-        return title
-    if kind.naming == "composed":
-        return f"{organisation} {kind.name}{_when(kind, period)}"
-    if main_word(organisation) in bare_words(title):
-        return title
+def _called(title: str, kind: Kind, organisation: str, period: Period, names: Sequence[str]) -> str:
+    """The title, or one made of organisation, kind and period, where the page has none that says as much.
+
+    names: the file's, made readable, of which one that tells which is better than the kind alone.
+    """
     is_bare = not _YEARS.sub("", kind_words(title, kind))
-    return f"{organisation} {kind.name}{_when(kind, period)}" if is_bare else f"{organisation} {title}"
+    if organisation and kind.naming == "composed":
+        return f"{organisation} {kind.name}{_when(kind, period)}"
+    if organisation and kind.naming != "title" and main_word(organisation) not in bare_words(title):
+        return f"{organisation} {kind.name}{_when(kind, period)}" if is_bare else f"{organisation} {title}"
+    return next((name for name in names if _names_one(kind, name)), title) if is_bare else title
+
+
+def _names_one(kind: Kind, name: str) -> bool:
+    """Whether a name tells which one of a kind it is of, as "Invoice 2042" does."""
+    rest = kind_words(name, kind)
+    return rest != name and bool(rest.strip())
 
 
 def _when(kind: Kind, period: Period) -> str:

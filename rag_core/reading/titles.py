@@ -36,7 +36,7 @@ _WORD = re.compile(r"[^\W_]+")
 _ADDRESS = re.compile(r"https?:|www\.|\w\.(?:com|org|net|gov|edu|de)\b|\S@\S|\bISSN\b|\bISBN\b|\bdoi\b", re.IGNORECASE)
 _CAPTION = re.compile(
     r"(?:figure|fig\.|table|listing|abbildung|tabelle|arxiv:|page \d|seite \d|vol(?:ume|\.)? ?\d|©|copyright|"
-    r"published as|for immediate release|for more information|"
+    r"header:|footer:|published as|for immediate release|for more information|"
     r"proceedings of|preprint|under review|received:?|date:|von:|from:|to:|to whom|dear\b|sehr geehrte|by\b|written by|"
     r"comment(?: by .{1,60})? on “|"
     r"\w+ (?:edition|printing|auflage|ausgabe)$|exhibit\b|version \d|release \d|revision \d|rev\.? ?\d)",
@@ -50,7 +50,7 @@ _FILE_NAME = re.compile(
     r".*\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|indd|qxd|tex|dvi|ps|rtf|odt|p65|fm)\b.*|\S*_\S*|[a-z]{0,4}[0-9]+[a-z0-9.-]*",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[.!?]\s+\W*[A-ZÀ-Þ].*[.!?]$|(?:\d|[^.\s]{4})[.;]$|[,:]$")
+_SENTENCE = re.compile(r"(?:[.!?](?:\[\d+\])?\s+\W*[A-ZÀ-Þ].*[.!?]|(?:\d|[^.\s]{4})[.;])(?:\[\d+\])?$|[,:\u00ad-]$")
 _CODE = re.compile(r"\"{3}|'{3}|[-=]>|[{}]|^(?:from [\w.]+ )?import\b")
 # What a template, or a file that was saved many times, leaves in a title.
 _LEFT_OVER = re.compile(r"\b(?:template|vorlage|draft|entwurf|v\d+|final|copy)\b", re.IGNORECASE)
@@ -150,8 +150,8 @@ def _candidates(
 
 
 def _above_rows(parsed: ParsedDocument, front: Front) -> Sequence[FrontLine]:
-    """The first lines; of a table as text those above its rows, as others are rows of one cell."""
-    if parsed.media_type != CSV:
+    """The first lines; of tables those above their rows, as others are rows of one cell."""
+    if parsed.media_type not in (CSV, *SHEETS):
         return front.first[:7]
     return list(takewhile(lambda line: not line.row, front.first[:7])) if any(one.row for one in front.first) else ()
 

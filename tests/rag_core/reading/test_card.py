@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import openpyxl
 import pytest
 from hypothesis import given, settings, strategies
 
@@ -12,7 +13,7 @@ from rag_core.domain import Box, HiddenText, Line, Page, ParsedDocument, Section
 from rag_core.reading import Reader
 from rag_core.reading.card import make_card
 from rag_core.reading.papers import with_abstract
-from rag_core.reading.titles import readable
+from rag_core.reading.titles import likeness, readable
 from rag_core.settings import ReadingSettings
 from tests.rag_core.reading.front_pages import PAGES, FrontPage
 
@@ -212,3 +213,34 @@ def test_what_nobody_sees_names_nothing() -> None:
     hidden = replace(page, hidden=(HiddenText(0, 29, "white"),))
     assert make_card(ParsedDocument("application/pdf", (page,)), ["x.pdf"]).title == "A hidden name in huge letters"
     assert make_card(ParsedDocument("application/pdf", (hidden,)), ["x.pdf"]).title == "Keeping Bees in Winter"
+
+
+def test_a_title_that_names_the_kind_alone_gives_way_to_a_name_that_tells_which() -> None:
+    page = sized(
+        [("INVOICE", 2.4), ("Invoice no. 2041", 1.0), ("Date: 12 January 2025", 1.0), ("Total due EUR 355", 1.0)]
+    )
+    assert make_card(ParsedDocument("application/pdf", (page,)), ["Invoice_2041.pdf"]).title == "Invoice 2041"
+    assert make_card(ParsedDocument("application/pdf", (page,)), ["scan.pdf"]).title == "INVOICE"
+
+
+@pytest.mark.parametrize(
+    "text", ["It was sold in 1934 for 2 300 kroner.[2]", "The cooperative was founded in 1962 by eleven fisher\u00ad"]
+)
+def test_a_sentence_or_a_part_of_one_is_no_title(text: str) -> None:
+    assert likeness(text) < 0.2
+
+
+def test_a_label_beside_a_second_table_is_no_title_of_a_workbook(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (
+        ["Branch", "Bread"],
+        ["Station", 540],
+        [None, None],
+        ["Staff", None],
+        ["Name", "Branch"],
+        ["Ravi", "Quay"],
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "bakery.xlsx")
+    parsed_book = Reader(ReadingSettings()).read(tmp_path / "bakery.xlsx", "bakery.xlsx")
+    assert make_card(parsed_book, ["bakery.xlsx"]).title == "bakery"
