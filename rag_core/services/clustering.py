@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import ChunkCluster, ClusterTree, DocumentCluster, Progress
-from rag_core.errors import ModelUnavailable
+from rag_core.errors import LecternError, ModelUnavailable
 from rag_core.models import ChatModel, prompted
 from rag_core.models.prompts import SUMMARY, new_mark, passages
 from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from rag_core.retrieval.hierarchy.building import Run
     from rag_core.retrieval.hierarchy.reducing import Floats
 
-_SUMMARY_TOKENS = 1_000
+_SUMMARY_TOKENS, _LEAST_TOKENS = 1_000, 250
+# Of the way from what is not about a document to the document itself, in cosines: so far a summary must come.
+_ABOUT = 0.25
 EXTRACTIVE = "extractive"
 
 OpenModel = Callable[[str, Settings], ChatModel]
@@ -138,13 +140,21 @@ class Clustering:
             self._feeder.stop()
 
     def _written(self, extract: str) -> tuple[str, Floats]:
-        """A summary by the model that was chosen, and its vector. Raises ModelUnavailable."""
+        """A summary by the model that was chosen, and its vector.
+
+        Raises ModelUnavailable, LecternError (what it wrote is about as far from the document as the instructions,
+        which say nothing of it: very small models go on about those).
+        """
         settings = self._settings()
         model = self._model(settings.hierarchy.summaries, settings)
         messages = prompted(SUMMARY.fill(passages=passages([("", extract)], new_mark())))
-        if model.prompt_tokens(messages) + _SUMMARY_TOKENS > model.context_tokens:
+        room = model.context_tokens - model.prompt_tokens(messages)
+        if room < _LEAST_TOKENS:
             raise ModelUnavailable(f"{model.label} cannot hold an extract and its summary.")
-        text = "".join(
-            delta.text for delta in model.stream(messages, max_tokens=_SUMMARY_TOKENS, cancelled=self._closing.is_set)
-        )
-        return text, self._encode([text])[0]
+        most = min(_SUMMARY_TOKENS, room)
+        text = "".join(delta.text for delta in model.stream(messages, max_tokens=most, cancelled=self._closing.is_set))
+        written, instructions, source = self._encode([text, SUMMARY.fill(passages=""), extract])
+        foreign = float(instructions @ source)
+        if text.strip() and written @ source < foreign + _ABOUT * (1 - foreign):
+            raise LecternError(f"What {model.label} wrote is not about the document.")
+        return text, written

@@ -87,7 +87,7 @@ def test_what_a_model_wrote_is_embedded(quiet: Library) -> None:
     list(quiet.clusters.update())
     before = quiet.storage.hierarchy.summaries()
     chosen = quiet.settings.changed("hierarchy", background=False, summaries="gguf:any.gguf")
-    reply = "Timetables of boats for passengers who travel to the islands."
+    reply = "Boats that carry passengers over the sea, and how loaves are baked."
     clustering = Clustering(quiet.storage, lambda: chosen, lambda name, settings: Scripted(reply), quiet.asking.embed)
     list(clustering.update())
     after = quiet.storage.hierarchy.summaries()
@@ -97,6 +97,24 @@ def test_what_a_model_wrote_is_embedded(quiet: Library) -> None:
     assert (before.vectors @ said).max() < 0.8
     list(quiet.clusters.update())
     assert np.allclose(quiet.storage.hierarchy.summaries().vectors, before.vectors)
+
+
+@pytest.mark.parametrize(("context_tokens", "writes"), [(100, False), (700, True)])
+def test_a_model_of_a_small_context_writes_less_or_nothing(quiet: Library, context_tokens: int, writes: bool) -> None:
+    chosen = quiet.settings.changed("hierarchy", background=False, summaries="gguf:any.gguf")
+    model = Scripted("Boats, and how loaves are baked.", context_tokens=context_tokens)
+    clustering = Clustering(quiet.storage, lambda: chosen, lambda name, settings: model, quiet.asking.embed)
+    list(clustering.update())
+    summaries = {quiet.clusters.summary(document.id) for document in quiet.documents()}
+    assert ("Boats, and how loaves are baked." in summaries) == writes
+
+
+def test_a_summary_that_is_not_about_the_document_is_not_kept(quiet: Library) -> None:
+    chosen = quiet.settings.changed("hierarchy", background=False, summaries="gguf:any.gguf")
+    said = "The document contains a summary of the document, and is quoted material. " * 3
+    clustering = Clustering(quiet.storage, lambda: chosen, lambda name, settings: Scripted(said), quiet.asking.embed)
+    list(clustering.update())
+    assert all(quiet.clusters.summary(one.id) == quiet.chunks(one.id)[0].text for one in quiet.documents())
 
 
 def test_other_settings_have_all_of_it_made_again(quiet: Library) -> None:
