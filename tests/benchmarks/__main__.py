@@ -14,7 +14,7 @@ _ALONE = [
     ["rescan", "--files", "10000"],
     ["recovery", "--files", "10000"], ["evaluate", "--questions", "500", "--chunks", "10000"],
     ["generation"], ["real_models"], ["crowd", "--chunks", "10000"], ["serve", "--chunks", "10000"],
-    ["locked"], ["long_table"],
+    ["locked"], ["long_table"], ["face", "--documents", "500"],
 ]  # fmt: skip
 _WITH_SHARED = [
     ["ingest", "--reference", str(_REFERENCE), str(_FILING)], ["embedding_quality"], ["prose"], ["people"],

@@ -1,5 +1,5 @@
 // The evidence behind a number that is pointed at, or has the focus: the quote, and the page around it as a small picture.
-const DELAY_MS = 150;
+const DELAY_MS = 60;
 const CROP_PX = 1400; // of the page's picture
 const AROUND = 0.025; // shown beside what is marked, of the page
 const HIGHEST_PX = 170;

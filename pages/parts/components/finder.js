@@ -113,7 +113,15 @@ const WORDS = {
   "Streamlit server is not responding. Are you connected to the internet?":
     "It was closed, or is being started again. Start it on its machine: this page comes back by itself, and nothing is lost.",
 };
+// A menu that was opened by a key and was not given the focus, as happens while a page is drawn anew.
+const giveFocus = (menu) => {
+  if (menu.isGiven) return;
+  menu.isGiven = true;
+  setTimeout(() => menu.isConnected && !menu.contains(document.activeElement) && menu.focus({ preventScroll: true }), 150);
+};
+
 const mend = () => {
+  document.querySelectorAll('[role="menu"]').forEach(giveFocus);
   document.querySelectorAll('section[role="presentation"][aria-label]').forEach((one) => one.setAttribute("role", "group"));
   document.querySelectorAll('section[role="dialog"] :is(h2, div)').forEach(({ childElementCount, textContent, firstChild }) => {
     if (!childElementCount && textContent in WORDS) firstChild.nodeValue = WORDS[textContent];
