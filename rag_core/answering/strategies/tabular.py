@@ -6,7 +6,7 @@ is said of its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -15,12 +15,14 @@ from rag_core.answering.plan_choice import choose_plan
 from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
+from rag_core.answering.summaries.subject import names_of
 from rag_core.answering.table_answers import TableFinding, written_of
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Contents
+from rag_core.retrieval.identity import identity_terms
 from rag_core.tables.asking import (
     Ranked,
     best_plans,
@@ -35,7 +37,7 @@ from rag_core.tables.asking import (
 from rag_core.tables.links import Link, Words
 from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
-from rag_core.tables.plans import OF_ROWS
+from rag_core.tables.plans import OF_ROWS, OPERATIONS
 from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scoring import Scene, operation_words, weights
 from rag_core.tables.shapes import lists_things
@@ -59,7 +61,8 @@ _FEWEST_ROWS = 20
 class Found:
     """What a plan over a document's table, by its number, found, and the probability that it answers.
 
-    choices: the words of the question that are some of the few cells of a column, in any of the document's tables.
+    choices: the words of the question that are some of the few cells of a column, in any of the document's tables, or
+    name another document.
     other: the document with whose tables its own are joined. others: the likeliest plans, this one among them;
     is_chosen: by a language model.
     """
@@ -129,9 +132,13 @@ class Tabular(Strategy):
             if not document.is_code
         ]  # fmt: skip
         pages = {hit.page for hit in retrieval.hits}
+        called = {document.id: names_of(document) for document in documents.values()}
         found = [
-            one for document in asked for one in self._asked(wording, document, question.contents, pages, progress)
-        ]
+            one for document in asked
+            for one in self._asked(
+                wording, document, question.contents, pages, _names_of_others(document, called), progress
+            )
+        ]  # fmt: skip
         first = next(iter(documents.values()), None)
         if first is not None and first.is_sheet and not question.contents.has_tables_made(first):
             return _not_yet(first, retrieval)
@@ -154,9 +161,12 @@ class Tabular(Strategy):
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
     def _asked(
-        self, text: str, document: Document, contents: Contents, pages: Set[int], progress: Progress
+        self, text: str, document: Document, contents: Contents, pages: Set[int], others: Set[str], progress: Progress
     ) -> Iterator[Found]:
-        """What plans find in a document's tables; in those amid prose, on some pages, what none of these says."""
+        """What plans find in a document's tables; in those amid prose, on some pages, what none of these says.
+
+        others: names of other documents, of which a question may be asked.
+        """
         words = Words(text)
         is_of_rows = bool(operation_words(words, *OF_ROWS))
         scenes = {
@@ -164,7 +174,10 @@ class Tabular(Strategy):
             for number, table in enumerate(contents.tables(document))
             if _is_long(document, table) or (is_of_rows and not pages.isdisjoint(table.pages) and lists_things(table))
         }
-        choices = frozenset[int]().union(*(scene.choices for scene in scenes.values()))
+        strangers = {place for place in words.telling if not others.isdisjoint(identity_terms(words.matches[place][0]))}
+        choices = frozenset[int]().union(
+            strangers - operation_words(words, *OPERATIONS), *(scene.choices for scene in scenes.values())
+        )
         for number, scene in scenes.items():
             progress.check()
             for one in _found(document, number, scene, choices):
@@ -224,6 +237,11 @@ def _found(
     if ranked:
         sure = trust(trust_signs(scene, ranked), weights())
         yield Found(document, number, scene, ranked[0], sure, choices, others=tuple(ranked[:_MOST_CHOICES]))
+
+
+def _names_of_others(document: Document, called: Mapping[str, set[str]]) -> set[str]:
+    """What documents are called by that a document is not."""
+    return set().union(*called.values()) - called[document.id]
 
 
 def _is_long(document: Document, table: WholeTable) -> bool:

@@ -300,3 +300,14 @@ def test_a_short_table_amid_prose_is_asked_for_what_no_passage_says(library: Lib
     assert first(library.ask("What is the total rent?")) == "Sum of Rent: 262.50."
     assert first(library.ask("What is the highest rent?")) == "Largest Rent: 45.00."
     assert "welve people came" in first(library.ask("How many people came?"))
+
+
+def test_a_word_that_names_other_documents_is_not_passed_over(library: Library) -> None:
+    add_text(library, "quarters.csv", "Year,Quarter,Revenue\n2022,Q1,410\n2022,Q2,385\n2023,Q1,440\n2023,Q2,415\n")
+    for number, total in ((2041, "355.30"), (2042, "1,672.00")):
+        text = f"INVOICE\n\nInvoice no. {number}\n\nBill to: Cafe Lumen\n\nTotal due: EUR {total}\n"
+        add_text(library, f"invoice-{number}.txt", text)
+    answer = library.ask("What is the total of all invoices?")
+    assert "1650" not in answer.text.replace(",", "")
+    assert {citation.title for citation in answer.citations} <= {"Invoice no. 2041", "Invoice no. 2042"}
+    assert library.ask("What is the total of the revenue?").sentences[0].text == "Sum of Revenue: 1650."
