@@ -15,7 +15,8 @@ MOST = 120  # presses of Tab from the one end of a page to the other
 FOCUSED = """() => {
   let one = document.activeElement;
   while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement;
-  return one && !one.matches("body, main, [role=dialog]") ? (one.ariaLabel || one.innerText || one.value || "").trim() : "";
+  if (!one || one.matches("body, main, [role=dialog]")) return "";
+  return (one.ariaLabel || one.innerText || one.value || "").trim();
 }"""
 FERRY = "# The ferry\n\nThe ferry to Norden leaves the eastern pier at seven in the morning.\n"
 TICKETS = "# Tickets\n\nA ticket of the ferry to Norden costs eleven crowns for an adult.\n"
