@@ -12,6 +12,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -118,9 +119,13 @@ def work_path(path: Path) -> Path:
     return path.parent / f".{secrets.token_hex(8)}{WORK_SUFFIX}"
 
 
-def remove_leftovers(folder: Path) -> int:
-    """Remove what a killed writer left in `folder`; only for its sole owner. Returns how many. Raises OSError."""
-    leftovers = list(folder.glob(f".*{WORK_SUFFIX}"))
+def remove_leftovers(folder: Path, older_s: float = 0.0) -> int:
+    """Remove what a killed writer left in `folder`. Returns how many. Raises OSError.
+
+    older_s: of a folder with several owners, what was written to within so many seconds stays.
+    """
+    latest = time.time() - older_s
+    leftovers = [path for path in folder.glob(f".*{WORK_SUFFIX}") if not older_s or path.stat().st_mtime < latest]
     for leftover in leftovers:
         if leftover.is_dir():
             shutil.rmtree(leftover)

@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import AddEvent, Document
@@ -108,6 +109,18 @@ class Ingest:
         """
         run = self._new(None, None, documents)
         return self._carried(run, lambda: pending.ready_documents(run))
+
+    def left(self, *, own: bool) -> list[Document]:
+        """Documents that are half in and that nobody brings in, the oldest first: those of servers that are gone whose
+        files are here; `own`: this server's too, and all of those that nobody can say whose they are."""
+        found = self._storage.documents.abandoned(own=own)
+        return [one for one in found if own or self._storage.files.has(one.id)]
+
+    def can_take(self, document_id: str, path: str | None) -> bool:
+        """Whether a document that was accepted, or else a file, is here, or no other server is there that may have
+        it."""
+        is_here = self._storage.files.has(document_id) if document_id else path is None or Path(path).exists()
+        return is_here or not self._storage.servers.others()
 
     @property
     def committing(self) -> AbstractContextManager[object]:

@@ -167,7 +167,7 @@ def _accept_together(run: RunContext, arrivals: Arrivals) -> list[Work]:
     """The same in one transaction. What fails alone leaves `arrivals`."""
     known = _known(run, list(arrivals))
     originals = _originals(run, arrivals, known)
-    with note_originals(run.storage.files, list(originals)) as came:
+    with note_originals(run.storage.files, list(originals), run.storage.database.server) as came:
         _keep(run, arrivals, originals)
         documents = _note(run, arrivals)
         came.update(documents)
@@ -238,7 +238,7 @@ def _note(run: RunContext, arrivals: Arrivals) -> dict[str, Document]:
     """Note what was kept as pending. A removal that was under way may have taken the bytes: they are kept anew."""
     if not arrivals:
         return {}
-    with run.storage.removals.write_lock:
+    with run.storage.removals.write_lock():
         run.storage.documents.accept([accepted for _, accepted in arrivals.values()])
         files = run.storage.files
         lost = {key: _data(item) for key, (item, _) in arrivals.items() if not files.has(key)}

@@ -74,6 +74,7 @@ class AddKind(Kind):
         self._noting = threading.Lock()
         self._elsewhere: set[str] = set()  # jobs whose bytes another call is bringing in
         self._long: set[str] = set()  # jobs of long files
+        self._looked = False
 
     def lane_of(self, job: Job) -> str:
         """Accepted files are read in a lane of their own, so that others are accepted meanwhile, and long ones in
@@ -104,14 +105,20 @@ class AddKind(Kind):
             self._take(run, job_id, event)
 
     def left(self, known: Collection[Job]) -> Iterable[Request]:
-        """Documents that are half in, the oldest first."""
+        """Documents that are half in, the oldest first: at first this server's own too, then those alone of servers
+        that are gone; of these such as have their files here."""
         with self._noting:
-            documents = self._library.documents()
+            documents = self._library.ingest.left(own=not self._looked)
+        self._looked = True
         there = {job.document_id for job in known}
-        for document in reversed(documents):
-            if document.state in ("pending", "stored") and document.id not in there:
+        for document in documents:
+            if document.id not in there:
                 name = document.sources[0] if document.sources else document.title
                 yield Request(name, document_id=document.id)
+
+    def can_take(self, job: Job) -> bool:
+        """Where its file is here, or no other server is there that may have it."""
+        return self._library.ingest.can_take(job.document_id, job.params.get("path"))
 
     def can_resume(self, job: Job) -> bool:
         """Files that had not been read from their place are read from there; uploads that were not kept are lost."""

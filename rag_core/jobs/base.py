@@ -57,6 +57,10 @@ class Kind:
         """What an earlier process left that has no job."""
         return ()
 
+    def can_take(self, job: Job) -> bool:
+        """Whether a job that another process put or left can be carried out here."""
+        return True
+
     def can_resume(self, job: Job) -> bool:
         """Whether a job that an earlier process left can go on."""
         return self.resumes

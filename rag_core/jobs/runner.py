@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 _CLOSE_S = 10.0
 _LOOK_S = 0.5
+# How often what another process left without a job is looked for.
+_LEFT_S = 10.0
 # How often a runner says that it lives, and looks for jobs of one that does so no longer.
 _BEAT_S = 5.0
 # After so many times that a job was begun and neither ended nor came a step further it is left to the user.
@@ -40,6 +42,7 @@ class Jobs(Board):
         self._beat_s = beat_s
         self._watcher: threading.Thread | None = None
         self._resumed = self._took_up = False
+        self._taken_up_s = 0.0
 
     def submit(self, kind: str, name: str = "", /, **params: Any) -> Job:
         """Have one piece of work done. Where its lane takes one at a time, the job under way there is returned.
@@ -238,11 +241,16 @@ class Jobs(Board):
 
     def _take_up(self) -> None:
         self._look(resumed=True)
+        self._take_up_left()
+        self._took_up = True
+
+    def _take_up_left(self) -> None:
+        """Have jobs for what was begun without one by a process that is gone."""
+        self._taken_up_s = time.monotonic()
         for name, kind in self._kinds.items():
             for request in kind.left(self.all(name)):
                 with self._changed:
                     self._enter(name, request, resumed=True)
-        self._took_up = True
 
     def _revive(self, job: Job, resumed: bool) -> None:
         """Have a job wait here that no runner has who lives. resumed: those of before this runner are gone."""
@@ -274,6 +282,8 @@ class Jobs(Board):
             self._lose(taken)
         self._keep(at_once=True)
         self._look()
+        if self._took_up and time.monotonic() - self._taken_up_s > _LEFT_S:
+            self._take_up_left()
         self._start()
 
     def _look(self, *, resumed: bool = False) -> None:
@@ -286,7 +296,7 @@ class Jobs(Board):
             with self._changed:
                 if job.id in self._jobs and job.id not in self._elsewhere:
                     continue
-                if job.id in free and job.kind in self._kinds:
+                if job.id in free and job.kind in self._kinds and self._kinds[job.kind].can_take(job):
                     self._elsewhere.discard(job.id)
                     self._revive(job, resumed)
                 elif job.id in wanted:

@@ -66,8 +66,8 @@ class FollowedSources:
         self._listed: dict[str, Listing] = {}
         self._failed: dict[str, dict[str, BaseException]] = {}
         self.changes = 0  # how often a watched folder was found changed
-        if any(one.kind == "folder" for one in storage.sources.followed()):
-            self._start()
+        self._start_where_needed()
+        storage.notices.on(self._start_where_needed, "followed_sources")
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -175,6 +175,10 @@ class FollowedSources:
         if self._thread is not None:
             self._thread.join()
 
+    def _start_where_needed(self) -> None:
+        if self._folders() and not self._closing.is_set():
+            self._start()
+
     def _start(self) -> None:
         with self._starting:
             if self._thread is None:
@@ -193,13 +197,23 @@ class FollowedSources:
                 folders = []
             for folder in folders:
                 if not self._closing.is_set():
-                    self._look_patiently(folder)
+                    self._look_in_turn(folder)
             wait_s = max(self._every_s, (time.monotonic() - began) / _SHARE)
 
-    def _look_patiently(self, folder: FollowedSource) -> None:
+    def _is_ours(self, folder: FollowedSource) -> bool:
+        """Whether a folder is this server's to look at: one does so at a time, and one that has it, if any has."""
+        servers, name = self._storage.servers, f"watch {folder.location}"
+        if Path(folder.location).is_dir() or not servers.others():
+            return servers.hold(name)
+        servers.let_go(name)
+        return False
+
+    def _look_in_turn(self, folder: FollowedSource) -> None:
         """Look at a folder in the background; whatever goes wrong there, the next look may go well."""
         try:
             with stage("watch", folder.location):
+                if not self._is_ours(folder):
+                    return
                 for _ in self._look(folder, None, patient=True):
                     if self._closing.is_set():
                         return

@@ -8,11 +8,14 @@ from accelerator.atomic import remove_leftovers
 from rag_core.errors import ConfigurationError, StoreUnavailable
 
 
-def prepare_folder(folder: Path) -> None:
-    """Make a store's folder where there is none, and clear what a killed writer left. Raises ConfigurationError."""
+def prepare_folder(folder: Path, older_s: float = 0.0) -> None:
+    """Make a store's folder where there is none, and clear what a killed writer left so many seconds ago.
+
+    Raises ConfigurationError.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        remove_leftovers(folder)
+        remove_leftovers(folder, older_s)
     except OSError as error:
         raise ConfigurationError(
             f"The folder {folder} cannot be used: {error.strerror or error}.",

@@ -15,7 +15,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import Settings
 from rag_core.storage.blobs import Blobs
-from rag_core.storage.blobs.folder import FolderBlobs
+from rag_core.storage.blobs.folder import prepared_originals
 from rag_core.storage.blobs.notes import leftover_notes
 from rag_core.storage.blobs.removals import Removals
 from rag_core.storage.cutover import TARGET, Cutover
@@ -280,8 +280,8 @@ class Storage:
 
     def _open(self, folder: Path, settings: Settings) -> None:
         database = self._connected(folder, settings)
-        self.files: Blobs = FolderBlobs.prepared(folder / "files")
-        self.removals = Removals(self.documents, self.files)
+        self.files: Blobs = prepared_originals(settings)
+        self.removals = Removals(database, self.documents, self.files)
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)
         database.belongs_to(pair(folder, derived, self.servers))
         self.servers.beat()
@@ -363,7 +363,7 @@ class Storage:
 
     def _described(self, index: DerivedIndex) -> str:
         waiting = self.sync.waiting(index.name)
-        if index.needed or not waiting.documents:
+        if not waiting.documents:
             return index.describe()
         behind = f"{index.describe()}, {counted(waiting.documents, 'document', 'documents')} behind"
         return behind + (f" ({waiting.reason})" if waiting.reason else "")
@@ -376,7 +376,7 @@ class Storage:
 
     def _recover(self) -> Loaded:
         """Finish what was committed and map the dumps, repairing what is missing."""
-        for note in leftover_notes(self.files):
+        for note in leftover_notes(self.files, self.database.server):
             there = self.documents.some(note.read()).values()
             # One that is being removed has let go of its original, or will.
             note.clear(known=[document.id for document in there if document.state != "removing"])

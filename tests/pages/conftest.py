@@ -207,6 +207,10 @@ class FakeLibrary:
             use_gemini=lambda key, keep: self.calls.append(("use_gemini", (key, keep))),
         )  # fmt: skip
         self.maintenance = FakeMaintenance(self)
+        self.ingest = SimpleNamespace(
+            left=lambda own: [one for one in self.documents()[::-1] if one.state in ("pending", "stored")],
+            can_take=lambda document_id, path: True,
+        )  # fmt: skip
         self.kept_jobs = KeptJobs()
         self.jobs = Jobs(kinds(self), self.kept_jobs)  # type: ignore[arg-type]
 

@@ -11,24 +11,26 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from accelerator.atomic import write_atomically, write_together
+from rag_core.settings import Settings
 from rag_core.storage.blobs.base import Blobs
 from rag_core.storage.disk import disk_failure, prepare_folder, remove_file
 
 ID = re.compile("[0-9a-f]{32}")
 _NAMED = "named"
+_LEFT_S = 24 * 3600.0
 
 
 class FolderBlobs(Blobs):
-    """A folder of the data directory."""
+    """A folder, of the data directory or one that servers share."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
         self.address = self._folder.as_uri()
 
     @classmethod
-    def prepared(cls, folder: Path) -> FolderBlobs:
-        """The store of a folder that is this process's own: made, and cleared of what a killed writer left."""
-        prepare_folder(folder)
+    def prepared(cls, folder: Path, older_s: float = 0.0) -> FolderBlobs:
+        """The store of a folder: made, and cleared of what a killed writer left so many seconds ago."""
+        prepare_folder(folder, older_s)
         return cls(folder)
 
     @classmethod
@@ -95,3 +97,16 @@ class FolderBlobs(Blobs):
         """The file, and the links to it."""
         shutil.rmtree(self._folder / _NAMED / key, ignore_errors=True)
         remove_file(self.path(key))
+
+
+def originals(settings: Settings) -> FolderBlobs:
+    """The store of the originals as it is."""
+    return FolderBlobs((settings.storage.originals or settings.data_dir / "files").expanduser())
+
+
+def prepared_originals(settings: Settings) -> FolderBlobs:
+    """The same, made and cleared of what a killed writer left; where servers share it, of what is older than a day.
+
+    Raises ConfigurationError.
+    """
+    return FolderBlobs.prepared(originals(settings).path(""), _LEFT_S if settings.storage.originals else 0.0)

@@ -39,22 +39,23 @@ class Note:
 
 
 @contextmanager
-def note_originals(files: Blobs, ids: Sequence[str]) -> Iterator[set[str]]:
+def note_originals(files: Blobs, ids: Sequence[str], owner: str = "") -> Iterator[set[str]]:
     """Note the originals of new documents until the block, which writes them and the documents' rows, has ended.
 
     It fills the set with the documents that came in; originals of others are removed then. Where the block does not
-    end in order the note is left to the next opening. Raises StoreUnavailable.
+    end in order the note is left to the next opening of its owner, a server. Raises StoreUnavailable.
     """
     known: set[str] = set()
     if not ids:
         yield known
         return
-    note = Note(files, secrets.token_hex(8))
+    note = Note(files, f"{owner}-{secrets.token_hex(8)}")
     note.write(ids)
     yield known
     note.clear(known)
 
 
-def leftover_notes(files: Blobs) -> list[Note]:
-    """The notes that a killed process left."""
-    return [Note(files, key.removeprefix(_PREFIX)) for key in files.keys(_PREFIX)]
+def leftover_notes(files: Blobs, owner: str = "") -> list[Note]:
+    """The notes that a killed process of a server left, and those from before they had owners."""
+    names = [key.removeprefix(_PREFIX) for key in files.keys(_PREFIX)]
+    return [Note(files, name) for name in names if name.partition("-")[0] == owner or "-" not in name]

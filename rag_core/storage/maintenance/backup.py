@@ -24,6 +24,7 @@ from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.settings import Settings
+from rag_core.storage.blobs.folder import originals
 from rag_core.storage.maintenance.archive import (
     FORMAT,
     VERSION,
@@ -156,7 +157,7 @@ def back_up_beside(settings: Settings, path: Path, *, replace: bool = False) -> 
         except psycopg.OperationalError as error:
             raise unavailable(error) from error
 
-    return Backup(transaction, lambda document_id: folder / "files" / document_id).write(path, replace=replace)
+    return Backup(transaction, originals(settings).path).write(path, replace=replace)
 
 
 def embedded_address(folder: Path) -> str:

@@ -31,12 +31,14 @@ from rag_core.storage.postgres.rows import (
     YEAR,
     Accepted,
     Stored,
+    check_profile,
     copy_chunks,
     copy_pages,
     insert_pending,
     mark_stored,
     withdraw,
 )
+from rag_core.storage.postgres.servers import GONE_S
 from rag_core.storage.postgres.table_readings import TableReadingStore, inherit_readings
 
 _DOCUMENT = f"""
@@ -51,6 +53,14 @@ _DOCUMENT = f"""
 _WITHIN = """
     WHERE EXISTS (SELECT FROM unnest(%(keys)s::text[], %(indexes)s::int[]) AS w (key, index)
                   WHERE w.key = c.document_id AND w.index IN (c.index, -1))
+"""
+
+_ABANDONED = """
+    WHERE state IN ('pending', 'stored') AND NOT EXISTS (
+        SELECT FROM jobs j WHERE j.document_id = documents.id AND j.state IN ('waiting', 'running'))
+    AND (server = ANY(%s) OR (server NOT IN ('', %s) AND NOT EXISTS (
+        SELECT FROM servers s WHERE s.id = documents.server AND s.seen_at > now() - make_interval(secs => %s))))
+    ORDER BY added_at, id
 """
 
 
@@ -80,7 +90,7 @@ class DocumentStore:
         ids = [item.document_id for item in window]
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM documents WHERE id = ANY(%s) AND state = 'removing'", (ids,))
-            insert_pending(connection, window)
+            insert_pending(connection, window, self._database.server)
             reach("accept.uncommitted")
         reach("accept.committed")
         self._forget(*ids)
@@ -109,10 +119,12 @@ class DocumentStore:
         """Write documents whole, with the changes that the indexes follow, in one transaction.
 
         A document that was removed meanwhile is left out. What one replaces is found until the indexes have followed.
-        Raises LeaseLost where another process has taken one of the jobs that it is done for.
+        Raises LeaseLost where another process has taken one of the jobs that it is done for, StoreUnavailable where the
+        library's vectors are another profile's by now.
         """
         with self._database.transaction() as connection:
             check_leases(connection, leases or {})
+            check_profile(connection, profile)
             connection.execute(
                 "INSERT INTO embedding_profiles (id, name, revision, dimensions, pooling, precision)"
                 " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
@@ -163,6 +175,11 @@ class DocumentStore:
     def pending(self) -> list[Document]:
         """Documents that were accepted and are not ready yet, oldest first."""
         return self._fetch("WHERE state IN ('pending', 'stored') ORDER BY added_at, id", ())
+
+    def abandoned(self, *, own: bool) -> list[Document]:
+        """Those among them that no job has and no server brings in that lives, oldest first; `own`: nor this one."""
+        mine = self._database.server
+        return self._fetch(_ABANDONED, (["", mine] if own else [], mine, GONE_S))
 
     def ready(self, ids: Collection[str]) -> Mapping[str, Document]:
         """The ready documents among some ids."""

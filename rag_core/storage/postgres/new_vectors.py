@@ -17,6 +17,7 @@ from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, lift_limits, retried
 from rag_core.storage.postgres.edits import reembed_edits
 from rag_core.storage.postgres.pieces import kept_form
+from rag_core.storage.postgres.rows import PROFILE_KEY
 
 _PROFILE = "p.id, p.name, p.revision, p.dimensions, p.pooling, p.precision"
 # Documents whose chunks are searched, or will be as soon as their dump is written.
@@ -164,6 +165,7 @@ def take_over(connection: Connection[TupleRow], profile: Profile, indexes: Seque
     has no new vector.
     """
     lift_limits(connection)
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (PROFILE_KEY,))
     rows = connection.execute(
         "UPDATE documents SET profile = %s WHERE profile IS NOT NULL RETURNING id, state", (profile.id,)
     ).fetchall()

@@ -17,10 +17,13 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from rag_core.domain import CARD_VERSION, Chunk, DocumentCard, ParsedDocument, Profile, Visit
+from rag_core.errors import StoreUnavailable
 from rag_core.storage.postgres.database import storable
 from rag_core.storage.postgres.pieces import kept_form
 from rag_core.storage.postgres.sources import insert_sources
 
+# Held by whoever commits vectors, so that none come in while others take their places. Any number will do.
+PROFILE_KEY = 0x4C65637A
 # PostgreSQL's index takes 2,700 bytes, and a character may have four; a name's end says more than its folders.
 _SOURCE_CHARS = 500
 # Who a document is by and the year that it is of: as its card says, which has heard the file, else as the file says.
@@ -59,21 +62,37 @@ class Accepted:
     visit: Visit = field(default_factory=Visit)
 
 
-def insert_pending(connection: Connection[TupleRow], window: Sequence[Accepted]) -> None:
-    """Note sources of documents. Those that are new, or failed before, are pending then."""
+def check_profile(connection: Connection[TupleRow], profile: Profile) -> None:
+    """Hold the library's vectors to one profile until the transaction that is open ends. Raises StoreUnavailable."""
+    connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (PROFILE_KEY,))
+    other = connection.execute(
+        "SELECT FROM embedding_profiles p WHERE id <> %s AND EXISTS"
+        " (SELECT FROM documents d WHERE d.profile = p.id AND d.state IN ('stored', 'ready'))",
+        (profile.id,),
+    ).fetchone()
+    if other is not None:
+        raise StoreUnavailable(
+            "The library's embedding model was changed meanwhile.",
+            help="Add it once more; where another server changed it, start this one again first.",
+        )
+
+
+def insert_pending(connection: Connection[TupleRow], window: Sequence[Accepted], server: str) -> None:
+    """Note sources of documents. Those that are new, or failed before, are pending then, and a server's to bring in."""
     rows = [(i.document_id, i.sha256, storable(i.source), i.media_type, i.byte_size) for i in window]
     ids = [item.document_id for item in window]
     # Moments that differ keep the order in which they came.
     connection.execute(
-        "INSERT INTO documents (id, sha256, title, media_type, byte_size, state, added_at)"
-        " SELECT id, sha256, title, media_type, byte_size, 'pending', now() + place * interval '1 microsecond'"
+        "INSERT INTO documents (id, sha256, title, media_type, byte_size, state, added_at, server)"
+        " SELECT id, sha256, title, media_type, byte_size, 'pending', now() + place * interval '1 microsecond', %s"
         " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[]) WITH ORDINALITY"
         " AS new (id, sha256, title, media_type, byte_size, place) ON CONFLICT DO NOTHING",
-        [list(column) for column in zip(*rows, strict=True)],
+        [server, *(list(column) for column in zip(*rows, strict=True))],
     )
     connection.execute(
-        "UPDATE documents SET state = 'pending', error = NULL, help = '' WHERE id = ANY(%s) AND state = 'failed'",
-        (ids,),
+        "UPDATE documents SET state = 'pending', error = NULL, help = '', server = %s"
+        " WHERE id = ANY(%s) AND state = 'failed'",
+        (server, ids),
     )
     insert_sources(connection, {i.document_id: (i.source[-_SOURCE_CHARS:], i.visit) for i in window})
 

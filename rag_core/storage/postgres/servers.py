@@ -48,6 +48,10 @@ class Servers:
         if known is None:
             raise forgotten()
         self._database.execute(
+            "UPDATE leases SET until = clock_timestamp() + make_interval(secs => %s) WHERE server = %s"
+            " AND until > clock_timestamp()", (GONE_S, self._database.server),
+        )  # fmt: skip
+        self._database.execute(
             "DELETE FROM servers WHERE seen_at < now() - make_interval(days => %s)", (_KEPT_DAYS,)
         )  # fmt: skip
 
@@ -59,19 +63,23 @@ class Servers:
         )
         return [row[0] for row in rows]
 
-    def leave(self) -> None:
-        """This server ends in good order: what it was about to do is another one's at once."""
-        self._database.execute("DELETE FROM leases WHERE server = %s", (self._database.server,))
-        self._database.execute("UPDATE servers SET name = '' WHERE id = %s", (self._database.server,))
+    def let_go(self, name: str) -> None:
+        """Have no longer what one server does at a time; harmless where it is not this one's."""
+        self._database.execute("DELETE FROM leases WHERE name = %s AND server = %s", (name, self._database.server))
 
     def hold(self, name: str, seconds: float = GONE_S) -> bool:
-        """Have what one server does at a time, for some seconds, as often as it is asked for. Returns whether it is
+        """Have what one server does at a time, for some seconds and as long as this one lives. Returns whether it is
         this one's."""
+        mine = {"name": name, "server": self._database.server, "s": seconds}
+        lasts = "until > clock_timestamp() + make_interval(secs => %(s)s / 2)"  # or it is written at every look
+        held = f"SELECT FROM leases WHERE name = %(name)s AND server = %(server)s AND {lasts}"
+        if self._database.row(held, mine) is not None:
+            return True
         row = self._database.row(
             "INSERT INTO leases AS l (name, server, until)"
-            " VALUES (%s, %s, clock_timestamp() + make_interval(secs => %s)) ON CONFLICT (name) DO UPDATE"
-            " SET server = excluded.server, until = excluded.until"
+            " VALUES (%(name)s, %(server)s, clock_timestamp() + make_interval(secs => %(s)s))"
+            " ON CONFLICT (name) DO UPDATE SET server = excluded.server, until = excluded.until"
             " WHERE l.server = excluded.server OR l.until < clock_timestamp() RETURNING server",
-            (name, self._database.server, seconds),
+            mine,
         )
         return row is not None

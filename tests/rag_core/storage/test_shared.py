@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -13,7 +14,7 @@ from rag_core import Settings
 from rag_core.errors import LibraryInUse, StoreUnavailable
 from rag_core.services.access import Access
 from rag_core.services.preferences import Preferences
-from rag_core.storage import Storage
+from rag_core.storage import Storage, note_originals
 from rag_core.storage import storage as storage_module
 from rag_core.storage.maintenance.doctor import verify
 from rag_core.storage.postgres import ownership
@@ -199,8 +200,54 @@ def test_what_one_server_does_at_a_time_is_another_s_once_it_ends(two: tuple[Sto
     first, second = (one.servers for one in two)
     assert first.hold("work")
     assert not second.hold("work")
-    assert first.hold("work", 0.2)
-    until(lambda: second.hold("work"))
-    assert not first.hold("work")
-    second.leave()
     assert first.hold("work")
+    first.let_go("work")
+    assert second.hold("work")
+    assert first.hold("other", 0.2)
+    until(lambda: second.hold("other"))
+    assert not first.hold("other")
+
+
+def test_no_vectors_of_a_model_that_another_server_has_replaced_come_in(two: tuple[Storage, Storage]) -> None:
+    first, second = two
+    first.commit([stored(first, 1, 2)], PROFILE)
+    assert found(second) == {key(1)}
+    late = stored(second, 2, 2)
+    newer = replace(PROFILE, id="newer", name="newer")
+    first.new_vectors.note_model(newer, "newer")
+    first.database.execute("UPDATE documents SET profile = 'newer' WHERE state = 'ready'")
+    with pytest.raises(StoreUnavailable, match="changed meanwhile"):
+        second.documents.commit([late], PROFILE)
+    assert second.documents.some([key(2)])[key(2)].state == "pending"
+    first.documents.commit([late], newer)
+    second.settle()
+    assert "start this one again" in (second.sync.waiting("dumps").reason or "")
+
+
+def test_what_a_server_accepted_is_another_s_once_it_is_gone(two: tuple[Storage, Storage]) -> None:
+    first, second = two
+    stored(first, 1, 2)
+    assert [one.id for one in first.documents.abandoned(own=True)] == [key(1)]
+    assert first.documents.abandoned(own=False) == second.documents.abandoned(own=True) == []
+    second.database.execute("UPDATE servers SET seen_at = now() - interval '1 minute' WHERE id = %s",
+                            (first.database.server,))  # fmt: skip
+    assert [one.id for one in second.documents.abandoned(own=False)] == [key(1)]
+
+
+def test_servers_share_a_folder_of_originals(settings: Settings) -> None:
+    both = [
+        Storage(sharing(settings, name).changed("storage", originals=settings.data_dir / "originals"))
+        for name in ("first", "second")
+    ]
+    try:
+        with note_originals(both[0].files, [key(1)], both[0].database.server):  # and both are at work
+            stored(both[0], 1, 2)
+            both[1].close()
+            both[1] = Storage(sharing(settings, "second").changed("storage", originals=settings.data_dir / "originals"))
+            assert both[1].files.read(key(1)) == b"document 1"
+        both[1].documents.removals.start(key(1))
+        both[1].removals.sweep()
+        assert not both[0].files.has(key(1))
+    finally:
+        for one in both:
+            one.close()
