@@ -6,20 +6,22 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import finder, frame, resources, signing_in
+from pages.parts import finder, frame, language, resources, signing_in
+from pages.parts.language import _, msgid
 
 HERE = Path(__file__).parent
-ABOUT = "**Lectern** answers questions from your own documents, on your own machine, and shows the page it read."
+ABOUT = msgid("**Lectern** answers questions from your own documents, on your own machine, and shows the page it read.")
 
 
 def main() -> None:
     """Draw one run of the application."""
+    language.settle()
     st.set_page_config(
         page_title="Lectern",
         page_icon=str(HERE / "pages/parts/art/icon.svg"),
         layout="wide",
         initial_sidebar_state=288,
-        menu_items={"About": ABOUT},
+        menu_items={"About": _(ABOUT)},
     )
     frame.dress()
     page = frame.navigation()

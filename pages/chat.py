@@ -16,6 +16,7 @@ from pages.parts import (
     resources,
     starting,
 )
+from pages.parts.language import _
 from pages.parts.refreshing import recovering
 
 
@@ -38,7 +39,9 @@ def main() -> None:
                 conversation_menu.heading(library, chosen)
             latest = chat_stream.exchanges(library, chosen)
             if chosen and not latest:
-                st.caption(":material/info: This conversation was deleted, or never begun. What you ask now begins it.")
+                st.caption(
+                    _(":material/info: This conversation was deleted, or never begun. What you ask now begins it.")
+                )
             if not latest and ready:
                 starting.suggestions(library, ready, conversations.scope(library, chosen))
             elif not latest:

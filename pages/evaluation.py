@@ -6,12 +6,13 @@ import streamlit as st
 
 from pages.parts import resources
 from pages.parts.evaluation import applying, configurations, history, opened, questions, results, running, sets
+from pages.parts.language import _, msgid
 from pages.parts.refreshing import recovering
 from pages.parts.state import EvaluationState
 from rag_core.domain import QuestionSet
 from rag_core.library import Library
 
-PURPOSE = "See how well Lectern finds and answers on your documents, and whether a change makes it better."
+PURPOSE = msgid("See how well Lectern finds and answers on your documents, and whether a change makes it better.")
 
 
 def main() -> None:
@@ -23,8 +24,8 @@ def main() -> None:
 
 def draw(library: Library) -> None:
     """The question set that the address names, or the way to a first one."""
-    st.markdown("# Evaluation")
-    st.caption(PURPOSE)
+    st.markdown(_("# Evaluation"))
+    st.caption(_(PURPOSE))
     documents = [document for document in library.documents() if document.state == "ready"]
     found = sets.present(library, documents)
     chosen = sets.chosen(found)

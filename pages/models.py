@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import downloading, local_models, models, resources, serving
+from pages.parts.language import _
 from pages.parts.refreshing import recovering
 
 
@@ -12,17 +13,17 @@ def main() -> None:
     """Draw the page."""
     library = resources.library()
     with st.container(key="models_page"), recovering(library):
-        st.markdown("# Models")
+        st.markdown(_("# Models"))
         local_models.machine(library)
-        st.markdown("## Answers by")
+        st.markdown(_("## Answers by"))
         models.default(library)
-        st.markdown("## On this machine")
+        st.markdown(_("## On this machine"))
         local_models.section(library)
-        st.markdown("## Get a model")
+        st.markdown(_("## Get a model"))
         downloading.section(library)
-        st.markdown("## Model server")
+        st.markdown(_("## Model server"))
         serving.section(library)
-        st.markdown("## Gemini")
+        st.markdown(_("## Gemini"))
         models.gemini(library)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import collections, question_line, resources, starting
+from pages.parts.language import _
 from pages.parts.refreshing import recovering
 from pages.parts.searching import line, opened, results, side_by_side
 from rag_core.library import Library
@@ -17,7 +18,7 @@ def main() -> None:
         with st.sidebar:
             collections.sidebar(library, collections.current(library))
         with st.container(key="search_page"):
-            st.markdown("# Search")
+            st.markdown(_("# Search"))
             documents = [document for document in library.documents() if document.state == "ready"]
             if not documents:
                 nothing_to_search(library)
@@ -25,8 +26,11 @@ def main() -> None:
             wanted = line.draw(library, documents)
             if not wanted.question:
                 st.caption(
-                    "Words or a whole question. Words in quotation marks must stand so, and one behind a plus; a minus"
-                    " leaves a word out: “net sales” +2020 -warehouse"
+                    _(
+                        "Words or a whole question. Words in quotation marks must stand so, and one "
+                        "behind a plus; a minus"
+                        " leaves a word out: “net sales” +2020 -warehouse"
+                    )
                 )
                 return
             if wanted.compare:
@@ -40,11 +44,11 @@ def main() -> None:
 def nothing_to_search(library: Library) -> None:
     """The way to the library, when there is no document to search yet."""
     with st.container(key="search_empty", horizontal_alignment="center"):
-        st.markdown("## Nothing to search yet")
-        st.markdown("Add a document, or the sample library, and look for what you need.")
+        st.markdown(_("## Nothing to search yet"))
+        st.markdown(_("Add a document, or the sample library, and look for what you need."))
         starting.unread(library)
         question_line.coming(library)
-        if st.button("Go to the library", icon=":material/library_books:", type="primary", key="search_to_library"):
+        if st.button(_("Go to the library"), icon=":material/library_books:", type="primary", key="search_to_library"):
             st.switch_page("pages/upload.py")
 
 

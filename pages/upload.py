@@ -16,10 +16,11 @@ from pages.parts import (
     recognising,
     resources,
 )
+from pages.parts.language import _, msgid, server_text
 from pages.parts.refreshing import recovering
 from pages.parts.state import LibraryState
 
-PURPOSE = (
+PURPOSE = msgid(
     "Lectern answers questions from your own documents, on this machine, "
     "and shows you the page and the passage behind every sentence."
 )
@@ -44,11 +45,11 @@ def main() -> None:
         if documents or lines or collection:
             ready = [item for item in documents if item.state == "ready"]
             pages = sum(item.page_count for item in ready)
-            st.markdown(f"# {formatting.plain(collection.name)}" if collection else "# Library")
+            st.markdown(f"# {formatting.plain(collection.name)}" if collection else _("# Library"))
             st.caption(f"{formatting.count(len(ready), 'document')}, {formatting.count(pages, 'page')}")
         else:
-            st.markdown("# Ask your own documents")
-            st.markdown(PURPOSE)
+            st.markdown(_("# Ask your own documents"))
+            st.markdown(_(PURPOSE))
         adding.drop_zone()
         covered = add_from.ways(library)
         if not every and not jobs.busy(adding.KIND):
@@ -57,7 +58,7 @@ def main() -> None:
         add_from.progress(library, covered)
         recognising.progress(library)
         for note in library.maintenance.notes():
-            st.caption(f":material/info: {formatting.plain(note)}")
+            st.caption(f":material/info: {formatting.plain(server_text(note))}")
         if clusters.asked_for():  # from the map; behind a hundred rows it would not be seen
             clusters.draw(library)
         document_table.draw(documents, lines)

@@ -8,6 +8,7 @@ from pathlib import PurePath
 import streamlit as st
 
 from pages.parts import adding, collections, coverage, formatting, naming, owning, resources
+from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.refreshing import failure, fragment, refreshed, working
 from rag_core.domain import Coverage, FollowedSource, Job, SourceReport, Upload
 from rag_core.errors import LecternError
@@ -25,12 +26,12 @@ def ways(library: Library) -> Collection[str]:
     covered = {one.location: one for one in library.sources.coverage()}
     with st.container(key="upload_ways", horizontal=True, gap="small"):
         turn = st.session_state.setdefault("upload_ways_turn", 0)  # what was taken closes where it was typed
-        with st.popover("Web address", icon=":material/language:", key=f"upload_web_{turn}"):
+        with st.popover(_("Web address"), icon=":material/language:", key=f"upload_web_{turn}"):
             _address()
-        with st.popover("Folder", icon=":material/folder:", key=f"upload_folder_way_{turn}"):
+        with st.popover(_("Folder"), icon=":material/folder:", key=f"upload_folder_way_{turn}"):
             _folder()
         if followed:
-            with st.popover(f"Followed ({len(followed)})", icon=":material/sync:"):
+            with st.popover(_("Followed ({count})").format(count=len(followed)), icon=":material/sync:"):
                 _followed(followed, covered)
     if problem := st.session_state.pop("upload_way_problem", None):
         st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
@@ -39,7 +40,10 @@ def ways(library: Library) -> Collection[str]:
     coverage.draw(covered.values())
     for one in followed:
         if one.problem and (one.location not in covered or one.problem != covered[one.location].note):
-            st.caption(f":orange[:material/warning:] {formatting.plain(one.location)}: {formatting.plain(one.problem)}")
+            st.caption(
+                f":orange[:material/warning:] {formatting.plain(one.location)}: "
+                f"{formatting.plain(server_text(one.problem))}"
+            )
     return covered.keys()
 
 
@@ -62,34 +66,34 @@ def _seen(library: Library) -> tuple[bool, int, int, int]:
 
 def _address() -> None:
     with st.form("upload_web", border=False):
-        st.text_input("Address of a page", placeholder="https://", key="upload_address", width=420)
-        st.number_input("Links followed from it, within its path", 0, 20, 0, key="upload_depth")
-        st.number_input("At most pages", 1, 10_000, 50, key="upload_pages")
-        st.number_input("Seconds between two requests", 0.0, 60.0, 0.5, 0.1, key="upload_delay")
-        st.form_submit_button("Add", icon=":material/add:", type="primary", on_click=_fetch)
-    st.caption("Pages that a site asks programs to leave alone (robots.txt) are left alone.")
+        st.text_input(_("Address of a page"), placeholder="https://", key="upload_address", width=420)
+        st.number_input(_("Links followed from it, within its path"), 0, 20, 0, key="upload_depth")
+        st.number_input(_("At most pages"), 1, 10_000, 50, key="upload_pages")
+        st.number_input(_("Seconds between two requests"), 0.0, 60.0, 0.5, 0.1, key="upload_delay")
+        st.form_submit_button(_("Add"), icon=":material/add:", type="primary", on_click=_fetch)
+    st.caption(_("Pages that a site asks programs to leave alone (robots.txt) are left alone."))
     allowed = resources.library().settings.sources.allowed_hosts if owning.is_owner() else ()
     if not allowed:
-        st.caption("Addresses within your own network are asked about before they are fetched.")
+        st.caption(_("Addresses within your own network are asked about before they are fetched."))
     for host in allowed:
         key = f"upload_allowed_{host}"
-        st.toggle(f"Fetch from {formatting.plain(host)}, of your own network", True, key=key, on_change=_allow,
-                  args=(key, host))  # fmt: skip
+        words = _("Fetch from {host}, of your own network").format(host=formatting.plain(host))
+        st.toggle(words, True, key=key, on_change=_allow, args=(key, host))
 
 
 def _folder() -> None:
     turn = st.session_state.setdefault("upload_folder_turn", 0)
     key = f"upload_folder_{turn}"
-    st.file_uploader("Add a folder once", accept_multiple_files="directory", key=key, on_change=_take, args=(key,))
+    st.file_uploader(_("Add a folder once"), accept_multiple_files="directory", key=key, on_change=_take, args=(key,))
     owner, shared = owning.is_owner(), owning.shared_folders()
     if not (owner or shared):
-        st.caption("Folders of the server's machine are followed where `LECTERN_DOORS__FOLDERS` names them.")
+        st.caption(_("Folders of the server's machine are followed where `LECTERN_DOORS__FOLDERS` names them."))
         return
     with st.form("upload_watch", border=False):
-        told = "Or follow a folder of this machine" if owner else "Or follow a folder of the server's machine"
+        told = _("Or follow a folder of this machine") if owner else _("Or follow a folder of the server's machine")
         st.text_input(told, placeholder="/home/me/papers" if owner else shared[0], key="upload_watched")
-        st.form_submit_button("Watch", icon=":material/visibility:", on_click=_watch)
-    st.caption("What comes, changes and goes there does so in the library too.")
+        st.form_submit_button(_("Watch"), icon=":material/visibility:", on_click=_watch)
+    st.caption(_("What comes, changes and goes there does so in the library too."))
 
 
 def _followed(followed: list[FollowedSource], covered: Mapping[str, Coverage]) -> None:
@@ -102,13 +106,13 @@ def _followed(followed: list[FollowedSource], covered: Mapping[str, Coverage]) -
             about = " · ".join(part for part in told if part)
             st.markdown(f"{icon} {formatting.plain(formatting.shorten(one.location, 60))} :gray[{about}]")
             st.button(
-                "Update", key=f"upload_update_{number}", type="tertiary",
+                _("Update"), key=f"upload_update_{number}", type="tertiary",
                 on_click=_update, args=(one.location,),
             )  # fmt: skip
-            st.button("Leave", key=f"upload_leave_{number}", type="tertiary", on_click=_leave, args=(one.location,))
+            st.button(_("Leave"), key=f"upload_leave_{number}", type="tertiary", on_click=_leave, args=(one.location,))
     if len(followed) > SHOWN:
-        st.caption(f"and {formatting.count(len(followed) - SHOWN, 'more')}")
-    st.caption("What is left is followed no longer; its documents stay.")
+        st.caption(_("and {number} more").format(number=figure(len(followed) - SHOWN)))
+    st.caption(_("What is left is followed no longer; its documents stay."))
 
 
 def _lines(jobs: Jobs, covered: Collection[str]) -> None:
@@ -124,7 +128,8 @@ def _lines(jobs: Jobs, covered: Collection[str]) -> None:
 def _working(jobs: Jobs, job: Job) -> None:
     step = job.progress
     name = formatting.plain(formatting.shorten(step.note or job.name, 70))
-    told = f"{step.done} of {step.total} known pages" if step.total else "waiting" if job.state == "waiting" else ""
+    known = _("{done} of {whole} known pages").format(done=step.done, whole=step.total) if step.total else ""
+    told = known or (_("waiting") if job.state == "waiting" else "")
     working(
         jobs, job, min(step.done / step.total, 1.0) if step.total else 0.0, f"{name} :gray[{told}]",
         line=f"upload_job_{job.id}", key=f"upload_cancel_{job.id}", icon=":material/close:",
@@ -134,13 +139,18 @@ def _working(jobs: Jobs, job: Job) -> None:
 def _ended(jobs: Jobs, job: Job, *, whole: bool) -> None:
     """How a visit ended; `whole` with what was not read, which is said of folders elsewhere."""
     report = job.result or SourceReport()
-    counts = (report.ready, "new or changed"), (report.unchanged, "as before"), (len(report.failed), "not read")
-    told = [f"{number:,} {what}" for number, what in counts if number] + ["stopped"] * (job.state == "cancelled")
+    counts = (
+        (report.ready, _("{number} new or changed")), (report.unchanged, _("{number} as before")),
+        (len(report.failed), _("{number} not read")),
+    )  # fmt: skip
+    told = [what.format(number=figure(number)) for number, what in counts if number]
+    told += [_("stopped")] * (job.state == "cancelled")
     is_web = job.name.startswith(("http://", "https://"))
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
         name = formatting.plain(formatting.shorten(job.name, 70))
-        st.markdown(f":material/{'language' if is_web else 'folder'}: {name} :gray[{', '.join(told) or 'nothing new'}]")
-        st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
+        icon = ":material/language:" if is_web else ":material/folder:"
+        st.markdown(f"{icon} {name} :gray[{', '.join(told) or _('nothing new')}]")
+        st.button(_("Dismiss"), key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))
     if job.error is not None:
         failure(job.error)
     if whole:
@@ -149,31 +159,33 @@ def _ended(jobs: Jobs, job: Job, *, whole: bool) -> None:
 
 def _unread(job: Job, report: SourceReport, is_web: bool) -> None:
     for note in report.notes:
-        st.caption(formatting.plain(note))
+        st.caption(formatting.plain(server_text(note)))
     for host in report.private:
         _private(host, job)
     if report.failed:
+        lost = len(report.failed)
         unread = (
-            formatting.count(len(report.failed), *(("address", "addresses") if is_web else ("file",))) + " not read"
-        )
+            ngettext("{number} address not read", "{number} addresses not read", lost) if is_web
+            else ngettext("{number} file not read", "{number} files not read", lost)
+        )  # fmt: skip
         with st.expander(unread, expanded=not report.ready and not report.unchanged):
             for name, message, help_text in report.failed[:SHOWN]:
-                st.markdown(f"**{formatting.plain(formatting.shorten(name, 90))}** {formatting.plain(message)}")
+                st.markdown(
+                    f"**{formatting.plain(formatting.shorten(name, 90))}** {formatting.plain(server_text(message))}"
+                )
                 if not report.private:
-                    st.caption(formatting.plain(help_text))
+                    st.caption(formatting.plain(server_text(help_text)))
 
 
 def _private(host: str, job: Job) -> None:
     """A switch, where something was refused for being of this machine or its network: its owner may want it read."""
     if not owning.is_owner():
-        st.caption(
-            f":material/lock: {formatting.plain(host)} belongs to the server's machine or its network. Whoever owns"
-            " that machine can allow it there."
-        )
+        told = _("{host} belongs to the server's machine or its network. Whoever owns that machine can allow it there.")
+        st.caption(f":material/lock: {told.format(host=formatting.plain(host))}")
         return
     key = f"upload_allow_{job.id}_{host}"
     st.toggle(
-        f"Let Lectern fetch from {formatting.plain(host)}, of this machine or its network", key=key,
+        _("Let Lectern fetch from {host}, of this machine or its network").format(host=formatting.plain(host)), key=key,
         value=host in resources.library().settings.sources.allowed_hosts, on_change=_allow, args=(key, host, job),
     )  # fmt: skip
 
@@ -184,7 +196,7 @@ def _allow(key: str, host: str, job: Job | None = None) -> None:
     try:
         library.preferences.fetch_from(host, allowed=on)
     except LecternError as error:
-        st.session_state["upload_way_problem"] = f"{error} {error.help}".strip()
+        st.session_state["upload_way_problem"] = f"{server_text(str(error))} {server_text(error.help)}".strip()
         return
     if on and job is not None:
         library.jobs.dismiss(job.id)
@@ -201,7 +213,7 @@ def _fetch() -> None:
             delay_s=float(state["upload_delay"]), tags=collections.tags(),
         )  # fmt: skip
         state["upload_address"] = ""
-        _taken(f"{formatting.shorten(address, 60)} is being fetched")
+        _taken(_("{address} is being fetched").format(address=formatting.shorten(address, 60)))
 
 
 def _update(location: str) -> None:
@@ -214,7 +226,7 @@ def _take(key: str) -> None:
     wanted = [file for file in files if PurePath(file.name).suffix.lower() in library.sources.suffixes]
     adding.add(library.jobs, [Upload(file.name, file.getvalue()) for file in wanted])
     names = [file.name for file in files if not PurePath(file.name).name.startswith((".", "~$"))]
-    st.session_state["upload_passed_over"] = library.sources.passed_over(names)
+    st.session_state["upload_passed_over"] = server_text(server_text(library.sources.passed_over(names)))
     # A new key empties the widget, so that the server forgets the bytes once they are added.
     st.session_state["upload_folder_turn"] += 1
 
@@ -227,10 +239,10 @@ def _watch() -> None:
             library.jobs.submit(KIND, library.sources.watch(owning.permitted(folder), tags=collections.tags()).location)
         except LecternError as error:
             _taken("")
-            st.session_state["upload_way_problem"] = f"{error} {error.help}".strip()
+            st.session_state["upload_way_problem"] = f"{server_text(str(error))} {server_text(error.help)}".strip()
         else:
             st.session_state["upload_watched"] = ""
-            _taken(f"{formatting.shorten(folder, 60)} is followed from now on")
+            _taken(_("{folder} is followed from now on").format(folder=formatting.shorten(folder, 60)))
 
 
 def _taken(words: str) -> None:

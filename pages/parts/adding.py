@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import asking_of, collections, formatting, resources, samples
+from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
 from rag_core.errors import EncryptedDocument, LecternError
@@ -31,7 +32,7 @@ def drop_zone() -> None:
     key = _drop_key()
     with st.container(key="upload_drop", gap="xsmall"):
         st.file_uploader(
-            "Add documents",
+            _("Add documents"),
             accept_multiple_files=True,
             key=key,
             on_change=_take_files,
@@ -40,8 +41,11 @@ def drop_zone() -> None:
         )
         limit = st.get_option("server.maxUploadSize")
         st.caption(
-            "PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, JSON, XML, notebooks, Markdown, "
-            f"text, source code, images, and archives of them, up to {limit} MB each. They stay on this machine."
+            _(
+                "PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, JSON, XML, "
+                "notebooks, Markdown, text, source code, images, and archives of them, up to {limit} "
+                "MB each. They stay on this machine."
+            ).format(limit=limit)
         )
 
 
@@ -64,11 +68,11 @@ def sample_button(jobs: Jobs) -> None:
     if not files:
         return
     with st.container(key="upload_sample_row", horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("No document at hand?")
-        if st.button("Add the sample library", icon=":material/auto_stories:", key="upload_samples"):
+        st.markdown(_("No document at hand?"))
+        if st.button(_("Add the sample library"), icon=":material/auto_stories:", key="upload_samples"):
             add(jobs, files)
             st.rerun()
-        st.caption(samples.TOLD)
+        st.caption(_(samples.TOLD))
 
 
 def progress(jobs: Jobs) -> None:
@@ -118,7 +122,7 @@ def _lines(jobs: Jobs) -> None:
         for job in told[:SHOWN]:
             _line(jobs, job)
         if len(told) > SHOWN:
-            st.caption(f"and {formatting.count(len(told) - SHOWN, 'more file')}")
+            st.caption(ngettext("and {number} more file", "and {number} more files", len(told) - SHOWN))
         if len(under_way) > FEW:
             _whole(jobs, files, under_way)
         else:
@@ -135,10 +139,14 @@ def _whole(jobs: Jobs, files: Sequence[Job], under_way: Sequence[Job]) -> None:
     """All that is under way in one line, with what is read now."""
     with st.container(key="upload_whole", horizontal=True, vertical_alignment="center", wrap=False):
         done = len(files) - len(under_way)
-        st.progress(sum(measure(job)[0] for job in files if not job.finished) / len(files) + done / len(files),
-                    text=" :gray[· ]".join([f"{done:,} of {len(files):,}", *_left(files, done)]))  # fmt: skip
+        st.progress(
+            sum(measure(job)[0] for job in files if not job.finished) / len(files) + done / len(files),
+            text=" :gray[· ]".join(
+                [_("{done} of {whole}").format(done=figure(done), whole=figure(len(files))), *_left(files, done)]
+            ),
+        )
         st.button(
-            "Cancel all", icon=":material/close:", key="upload_cancel_all", type="tertiary", on_click=_cancel_all,
+            _("Cancel all"), icon=":material/close:", key="upload_cancel_all", type="tertiary", on_click=_cancel_all,
             args=(jobs, [job.id for job in under_way]),
         )  # fmt: skip
     now = [formatting.plain(formatting.shorten(job.name, 40)) for job in under_way if job.state == "running"]
@@ -152,7 +160,7 @@ def _left(files: Sequence[Job], done: int) -> list[str]:
     spent_s = time.time() - min(begun).timestamp() if begun else 0.0
     if not done or spent_s < _LEAST_S:
         return []
-    return [f"{formatting.duration(spent_s / done * (len(files) - done))} left"]
+    return [formatting.left(spent_s / done * (len(files) - done))]
 
 
 def _cancel_all(jobs: Jobs, ids: Sequence[str]) -> None:
@@ -165,9 +173,9 @@ def _for_all(jobs: Jobs, told: Sequence[Job]) -> None:
     with st.container(horizontal=True, gap="small"):
         if len(failed := [job.id for job in told if _can_retry(jobs, job)]) > 1:
             retry = partial(_retry, jobs, failed)
-            st.button("Retry failed", key="upload_retry_all", type="tertiary", on_click=retry)
+            st.button(_("Retry failed"), key="upload_retry_all", type="tertiary", on_click=retry)
         if len(told) > 1:
-            st.button("Clear finished", key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
+            st.button(_("Clear finished"), key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
 
 
 def _clear_old(jobs: Jobs) -> None:
@@ -198,11 +206,14 @@ def resumed(jobs: Sequence[Job]) -> str:
     if not found:
         return ""
     left, ready = sum(not job.finished for job in found), sum(job.state == "done" for job in found)
-    were = "was" if len(found) == 1 else "were"
-    begun = f"Lectern ended while {formatting.count(len(found), 'document')} {were} being added"
+    begun = ngettext(
+        "Lectern ended while {number} document was being added.",
+        "Lectern ended while {number} documents were being added.", len(found),
+    )  # fmt: skip
     if left:
-        return f"{begun}. Resumed: {ready} ready, {left} to go."
-    return f"{begun}. Resumed: all ready." if ready == len(found) else f"{begun}. Resumed: {ready} ready."
+        return f"{begun} {_('Resumed: {ready} ready, {left} to go.').format(ready=ready, left=left)}"
+    all_ready = ready == len(found)
+    return f"{begun} {_('Resumed: all ready.') if all_ready else _('Resumed: {ready} ready.').format(ready=ready)}"
 
 
 def _line(jobs: Jobs, job: Job) -> None:
@@ -211,7 +222,7 @@ def _line(jobs: Jobs, job: Job) -> None:
     elif job.state == "done":
         _ready(jobs, job)
     elif job.state == "cancelled":
-        _ended(jobs, job, f":gray[:material/block:] {formatting.plain(job.name)} :gray[cancelled]")
+        _ended(jobs, job, f":gray[:material/block:] {formatting.plain(job.name)} :gray[{_('cancelled')}]")
     elif isinstance(job.error, EncryptedDocument):
         _locked(jobs, job)
     else:
@@ -222,29 +233,30 @@ def _working(jobs: Jobs, job: Job) -> None:
     share, doing = measure(job)
     working(
         jobs, job, share, f"{formatting.plain(formatting.shorten(job.name, 70))} :gray[{doing}]",
-        line=f"upload_job_{job.id}", key=f"upload_cancel_{job.id}", label="Cancel", icon=":material/close:",
+        line=f"upload_job_{job.id}", key=f"upload_cancel_{job.id}", label=_("Cancel"), icon=":material/close:",
     )  # fmt: skip
 
 
 def measure(job: Job) -> tuple[float, str]:
     """How far a file is, from 0 to 1 over all stages, and in words."""
     if job.stopping:
-        return 0.0, "stopping"
+        return 0.0, _("stopping")
     step = job.progress
     part = min(step.done / step.total, 1.0) if step.total else 0.0
-    left = f", {formatting.duration(job.left_s)} left" if part < 1 and job.left_s is not None else ""
+    left = f", {formatting.left(job.left_s)}" if part < 1 and job.left_s is not None else ""
     if step.stage == "reading" and part == 1:
-        return 0.4, "read"
+        return 0.4, _("read")
     if step.stage == "reading":
-        pages = f"reading page {step.done} of {step.total}{left}" if step.done else "opening"
-        return 0.4 * part, pages if step.total else "reading"
+        at = _("reading page {page} of {whole}").format(page=step.done, whole=step.total) + left
+        return 0.4 * part, (at if step.done else _("opening")) if step.total else _("reading")
     if step.stage == "embedding":
-        return 0.4 + 0.55 * part, f"indexing {step.done} of {step.total}{left}" if step.total else "indexing"
-    return (0.97, "storing") if step.stage == "storing" else (0.0, "waiting")
+        at = _("indexing {done} of {whole}").format(done=step.done, whole=step.total) + left
+        return 0.4 + 0.55 * part, at if step.total else _("indexing")
+    return (0.97, _("storing")) if step.stage == "storing" else (0.0, _("waiting"))
 
 
 def _ready(jobs: Jobs, job: Job) -> None:
-    note = f" :gray[{formatting.plain(job.progress.note or 'ready')}]"
+    note = f" :gray[{formatting.plain(server_text(job.progress.note) or _('ready'))}]"
     line = f":green[:material/check_circle:] {formatting.plain(formatting.shorten(job.name, 90))}{note}"
     _ended(jobs, job, line, [job.document_id] if job.document_id else [])
 
@@ -254,32 +266,38 @@ def _added(jobs: Jobs, added: Sequence[Job]) -> None:
     if not added:
         return
     with st.container(key="upload_added", horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown(f":green[:material/check_circle:] {formatting.count(len(added), 'document')} :gray[added]")
+        st.markdown(
+            ngettext(
+                ":green[:material/check_circle:] {number} document :gray[added]",
+                ":green[:material/check_circle:] {number} documents :gray[added]",
+                len(added),
+            )
+        )
         if ids:
-            asking_of.button(ids, f"Ask these {len(ids):,}", "upload_ask_added")
+            asking_of.button(ids, _("Ask these {count}").format(count=figure(len(ids))), "upload_ask_added")
         clear = partial(jobs.clear, KIND, states=("done",))
-        st.button("Dismiss", key="upload_dismiss_added", type="tertiary", on_click=clear)
+        st.button(_("Dismiss"), key="upload_dismiss_added", type="tertiary", on_click=clear)
 
 
 def _ended(jobs: Jobs, job: Job, line: str, asked: Sequence[str] = ()) -> None:
     with st.container(key=f"upload_job_{job.id}", horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown(line)
         if asked:
-            asking_of.button(asked, "Ask this", f"upload_ask_{job.id}")
+            asking_of.button(asked, _("Ask this"), f"upload_ask_{job.id}")
         _dismiss(jobs, job)
 
 
 def _failed(jobs: Jobs, job: Job) -> None:
     with st.container(key=f"upload_failed_{job.id}", gap="xsmall"):
         st.markdown(f":red[:material/error:] **{formatting.plain(formatting.shorten(job.name, 90))}**")
-        st.markdown(formatting.plain(str(job.error)))
+        st.markdown(formatting.plain(server_text(str(job.error))))
         help_text = job.error.help if isinstance(job.error, LecternError) else ""
         if help_text:
-            st.caption(formatting.plain(help_text))
+            st.caption(formatting.plain(server_text(help_text)))
         with st.container(horizontal=True, gap="small"):
             if jobs.can_retry(job.id):  # the bytes of a file that never came into the library may be gone
                 st.button(
-                    "Try again", icon=":material/refresh:", key=f"upload_retry_{job.id}", on_click=jobs.retry,
+                    _("Try again"), icon=":material/refresh:", key=f"upload_retry_{job.id}", on_click=jobs.retry,
                     args=(job.id,),
                 )  # fmt: skip
             _dismiss(jobs, job)
@@ -289,13 +307,13 @@ def _locked(jobs: Jobs, job: Job) -> None:
     wrong = isinstance(job.error, EncryptedDocument) and job.error.wrong_password
     with st.container(key=f"upload_locked_{job.id}", gap="xsmall"):
         st.markdown(f":material/lock: **{formatting.plain(formatting.shorten(job.name, 90))}**")
-        st.markdown(":red[That password is wrong.]" if wrong else "This document is protected by a password.")
+        st.markdown(_(":red[That password is wrong.]") if wrong else _("This document is protected by a password."))
         with (
             st.form(f"upload_unlock_{job.id}", border=False),
             st.container(horizontal=True, vertical_alignment="bottom"),
         ):
-            password = st.text_input("Password", type="password", key=f"upload_password_{job.id}", width=240)
-            opened = st.form_submit_button("Unlock", icon=":material/lock_open:", type="primary")
+            password = st.text_input(_("Password"), type="password", key=f"upload_password_{job.id}", width=240)
+            opened = st.form_submit_button(_("Unlock"), icon=":material/lock_open:", type="primary")
         _dismiss(jobs, job)
     if opened and password:
         jobs.retry(job.id, password)
@@ -303,7 +321,7 @@ def _locked(jobs: Jobs, job: Job) -> None:
 
 
 def _dismiss(jobs: Jobs, job: Job) -> None:
-    st.button("Dismiss", key=f"upload_dismiss_{job.id}", type="tertiary", on_click=_forget, args=(jobs, job))
+    st.button(_("Dismiss"), key=f"upload_dismiss_{job.id}", type="tertiary", on_click=_forget, args=(jobs, job))
 
 
 def _forget(jobs: Jobs, job: Job) -> None:

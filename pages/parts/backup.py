@@ -8,25 +8,26 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts import formatting, owning
+from pages.parts.language import _, msgid, server_text
 from pages.parts.refreshing import doing, failure, watched
 from rag_core.library import Library
 
 SUFFIX = ".lectern"
 DOOR = "/api/v1/backup"
-PURPOSE = (
+PURPOSE = msgid(
     "One file with the documents, conversations and settings of this library, read back before it counts. "
     "It holds the passwords of encrypted documents, so keep it as safe as the library."
 )
-INSIDE = (
+INSIDE = msgid(
     "It is written into the folder `backups` of the data directory, for another place is not yours to name from here."
 )
-RESTORE = "It fills an empty library again with `python -m rag_core restore FILE`."
+RESTORE = msgid("It fills an empty library again with `python -m rag_core restore FILE`.")
 
 
 def section(library: Library) -> None:
     """What it is for, where it goes, the button and, below, what the last one holds."""
-    st.markdown("## Backup")
-    st.markdown(PURPOSE)
+    st.markdown(_("## Backup"))
+    st.markdown(_(PURPOSE))
     watched(lambda: _draw(library))
 
 
@@ -53,22 +54,22 @@ def _draw(library: Library) -> None:
         with st.form("system_backup_form", border=False):
             if owner:
                 # Never disabled: a field that changes to that goes back to what was entered before.
-                st.text_input("File on this machine", key="system_backup_file")
+                st.text_input(_("File on this machine"), key="system_backup_file")
             else:
-                st.caption(INSIDE)
+                st.caption(_(INSIDE))
             if owner and st.session_state.get("system_taken"):
-                st.checkbox("Replace the backup that is there", key="system_replace")
+                st.checkbox(_("Replace the backup that is there"), key="system_replace")
             st.form_submit_button(
-                "Write backup", icon=":material/archive:", key="system_write",
+                _("Write backup"), icon=":material/archive:", key="system_write",
                 on_click=_submit if owner else _submit_inside, args=(library,), disabled=library.jobs.busy("backup"),
             )  # fmt: skip
         if owning.reaches_doors():
-            st.link_button("Download one", DOOR, icon=":material/download:", type="tertiary")
+            st.link_button(_("Download one"), DOOR, icon=":material/download:", type="tertiary")
         if problem := st.session_state.get("system_backup_problem", ""):
             st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
         else:
             _outcome(library)
-        st.caption(RESTORE)
+        st.caption(_(RESTORE))
 
 
 def _submit_inside(library: Library) -> None:
@@ -77,7 +78,9 @@ def _submit_inside(library: Library) -> None:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        st.session_state["system_backup_problem"] = f"{folder} cannot be made: {error.strerror}."
+        st.session_state["system_backup_problem"] = _("{folder} cannot be made: {strerror}.").format(
+            folder=folder, strerror=error.strerror
+        )
         return
     path = new_name(folder, date.today())
     library.jobs.submit("backup", path.name, path=str(path), replace=False)
@@ -95,7 +98,7 @@ def _submit(library: Library) -> None:
     except RuntimeError:  # the home of somebody unknown
         text = ""
     if not text:
-        state["system_backup_problem"] = "Name a file."
+        state["system_backup_problem"] = _("Name a file.")
         return
     # Whoever agreed to replace one file has not agreed to replace another.
     agreed = state.get("system_taken") == str(path) and state.get("system_replace", False)
@@ -103,7 +106,7 @@ def _submit(library: Library) -> None:
     if exists(path) and not agreed:
         folder = path.is_dir()
         state["system_backup_problem"] = (
-            "That is a folder: name a file in it." if folder else "That file exists. Tick the box to replace it."
+            _("That is a folder: name a file in it.") if folder else _("That file exists. Tick the box to replace it.")
         )
         state["system_taken"] = "" if folder else str(path)
         state["system_replace"] = False
@@ -118,17 +121,19 @@ def _outcome(library: Library) -> None:
     if job.error is not None:
         failure(job.error)
     elif job.result is None:
-        doing(job, "Writing the backup")
+        doing(job, _("Writing the backup"))
     else:
         report = job.result
-        counts = (
-            (report.documents, "document"),
-            (report.files, "original file"),
-            (report.conversations, "conversation"),
-        )
-        held = ", ".join(formatting.count(number, what) for number, what in counts)
+        held = ", ".join([
+            formatting.count(report.documents, "document"), formatting.count(report.files, "original file"),
+            formatting.count(report.conversations, "conversation"),
+        ])  # fmt: skip
         size, took = formatting.size(report.size_bytes), formatting.duration(job.took_s)
-        st.markdown(f":green[:material/check_circle:] **Backup written** :gray[{size}, {held}, {took}]")
+        st.markdown(
+            _(":green[:material/check_circle:] **Backup written** :gray[{size}, {held}, {took}]").format(
+                size=size, held=held, took=took
+            )
+        )
         st.caption(formatting.plain(report.path))
         for note in report.notes:
-            st.caption(f":orange[:material/warning: {formatting.plain(note)}]")
+            st.caption(f":orange[:material/warning: {formatting.plain(server_text(note))}]")

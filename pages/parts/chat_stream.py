@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import chat_widget, conversations, formatting, next_steps, passage, resources, searched, table_plan
+from pages.parts.language import _, dialog, server_text
 from pages.parts.refreshing import fragment
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import Answer, Document, Message, Trace
@@ -100,7 +101,7 @@ def what_was_searched(library: Library, conversation: str | None) -> None:
         _searched_dialog(answer.trace, library.documents())
 
 
-@st.dialog("What was searched", width="large", icon=":material/manage_search:")
+@dialog("What was searched", width="large", icon=":material/manage_search:")
 def _searched_dialog(trace: Trace, documents: Sequence[Document]) -> None:
     searched.draw(trace, documents, "chat")
 
@@ -178,7 +179,7 @@ def _rater(key: str, message: Message) -> Callable[[], None]:
         """Keep the mark with its reason, or take it back; it is drawn as the library then has it."""
         clicked = st.session_state[key]
         mark, reason = clicked.get("rate"), clicked.get("reason")
-        with _told("Your mark was not kept"):
+        with _told(_("Your mark was not kept")):
             if mark is not None:
                 resources.library().history.rate(message.id, chat_widget.RATINGS[mark])
             elif reason is not None:
@@ -227,7 +228,7 @@ def _table_actor(key: str, conversation: str, message: Message) -> Callable[[], 
 def _ask_table(conversation: str, changed: table_plan.Change) -> None:
     """Run a changed plan as a question of the conversation."""
     plan, question, query = changed
-    with _told("The table was not asked"):
+    with _told(_("The table was not asked")):
         try:
             resources.library().table_plans.ask(plan, question, conversation=conversation, query=query)
         except KeyError:
@@ -235,7 +236,7 @@ def _ask_table(conversation: str, changed: table_plan.Change) -> None:
 
 
 def _bring_back(message_id: str) -> None:
-    with _told("The earlier question was not brought back"):
+    with _told(_("The earlier question was not brought back")):
         resources.library().history.bring_back(message_id)
     st.session_state.pop("chat_passage", None)
     st.session_state["chat_whole_page"] = True
@@ -247,7 +248,7 @@ def _told(failure: str) -> Iterator[None]:
     try:
         yield
     except LecternError as error:
-        st.toast(f"{failure}: {formatting.plain(str(error))}", icon=":material/error:")
+        st.toast(f"{failure}: {formatting.plain(server_text(str(error)))}", icon=":material/error:")
 
 
 def _close() -> None:

@@ -7,31 +7,33 @@ from typing import Any
 
 from pages.parts import formatting, markdown, table_plan
 from pages.parts.components import component
+from pages.parts.language import _, figure, msgid, ngettext, server_text
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, Answer, Message, Outcome, Result, Sentence
 from rag_core.errors import LecternError
 from rag_core.exporting import answer_text, quotation, warning_of
-from rag_core.text.pages import counted
 
 RATINGS = {"good": 1, "bad": -1, "none": None}
 STAGES = {
-    "searching": "Looking through your documents",
-    "answering": "Writing the answer",
+    "searching": msgid("Looking through your documents"),
+    "answering": msgid("Writing the answer"),
 }
 
 STATES: dict[Outcome, str] = {"answered": "done", "perhaps": "perhaps", "not found": "abstained"}
-PERHAPS = "Perhaps"
+PERHAPS = msgid("Perhaps")
 
 CONFIDENCE = {
-    "right": "probability that this answers the question",
-    "answerable": "probability that the passages hold an answer",
-    "supported": "of the sentences are supported by the passages",
-    "most": "at most, since a sentence with a number was not found in the passages",
-    "words": "of the question's words found, rare ones counting for more",
-    "share": "share of the best sentence among all that were read",
-    "read": "probability by the reader alone",
-    "citations": "by an earlier system's formula for papers: 0.4 × mean similarity of the cited passages"
-    " + 0.3 × min(citations, 3) / 3 + 0.3 if all citations are valid",
+    "right": msgid("probability that this answers the question"),
+    "answerable": msgid("probability that the passages hold an answer"),
+    "supported": msgid("of the sentences are supported by the passages"),
+    "most": msgid("at most, since a sentence with a number was not found in the passages"),
+    "words": msgid("of the question's words found, rare ones counting for more"),
+    "share": msgid("share of the best sentence among all that were read"),
+    "read": msgid("probability by the reader alone"),
+    "citations": msgid(
+        "by an earlier system's formula for papers: 0.4 × mean similarity of the cited passages"
+        " + 0.3 × min(citations, 3) / 3 + 0.3 if all citations are valid"
+    ),
 }
 
 
@@ -63,7 +65,7 @@ def growing(asking: RunningAnswer) -> dict[str, Any]:
         return whole(asking.question, asking.answer)
     if asking.error is not None:
         return failed(asking.question, asking.error, asking.text)
-    stage = "Stopping" if asking.stopping else STAGES.get(asking.stage, asking.stage)
+    stage = _("Stopping") if asking.stopping else _(STAGES.get(asking.stage, asking.stage))
     data = _frame(asking.question, "working")
     written = bool(asking.text.strip())
     return data | {
@@ -86,7 +88,7 @@ def kept(message: Message, active: int | None, row: int | None = None) -> dict[s
         return whole(message.question, message.answer, active) | known | marks
     if message.error:
         return failed(message.question, LecternError(message.error)) | known
-    unanswered = LecternError("This question was not answered.", help="Lectern was closed before.")
+    unanswered = LecternError(_("This question was not answered."), help=_("Lectern was closed before."))
     return failed(message.question, unanswered) | known
 
 
@@ -110,7 +112,7 @@ def measured(result: Result, active: int | None = None) -> dict[str, Any]:
     """What a run of an evaluation answered; its numbers are the ranks of the passages found."""
     cited = {number for sentence in result.sentences for number in sentence.citations}
     sources = [
-        _source(found.rank, found.title, counted(found.page, found.page_label))
+        _source(found.rank, found.title, formatting.page(found.page, found.page_label))
         for found in result.found
         if found.rank in cited
     ]
@@ -125,15 +127,15 @@ def failed(question: str, error: LecternError, text: str = "") -> dict[str, Any]
     """A question that could not be answered, in words, with the way to try again."""
     return _frame(question, "failed") | {
         "blocks": markdown.blocks(text),
-        "error": {"message": str(error), "help": error.help},
+        "error": {"message": server_text(str(error)), "help": server_text(error.help)},
     }
 
 
 def confidence_words(confidence: float) -> str:
     """The number as a person would say it."""
     if confidence >= 0.7:
-        return "High confidence"
-    return "Fair confidence" if confidence >= 0.4 else "Low confidence"
+        return _("High confidence")
+    return _("Fair confidence") if confidence >= 0.4 else _("Low confidence")
 
 
 def _frame(question: str, state: str) -> dict[str, Any]:
@@ -154,7 +156,7 @@ def _blocks(text: str, sentences: Sequence[Sentence], outcome: Outcome) -> list[
     place = says.index(True)
     first = found[place]["runs"][0]
     first["text"] = first["text"].removeprefix(f"{PERHAPS}:").lstrip()
-    found[place] |= {"kind": "perhaps", "label": PERHAPS}
+    found[place] |= {"kind": "perhaps", "label": _(PERHAPS)}
     for block in (*found[:place], *found[max(place + 1, len(found) - 1) :]):
         block["kind"] = "why"
     return found
@@ -166,12 +168,13 @@ def _nothing() -> None:
 
 def _replaced_words(answers: int) -> str:
     """`Asked again: 2 earlier answers are kept`; empty where nothing was set aside."""
-    return f"Asked again: {formatting.count(answers, 'earlier answer')} kept" if answers else ""
+    kept = ngettext("Asked again: {number} earlier answer kept", "Asked again: {number} earlier answers kept", answers)
+    return kept if answers else ""
 
 
 def _sources(answer: Answer) -> list[dict[str, Any]]:
     return [
-        _source(item.number, item.title, counted(item.page, item.page_label), warning_of(item))
+        _source(item.number, item.title, formatting.page(item.page, item.page_label), warning_of(item))
         | {
             "quote": item.text,
             "copy": quotation(item),
@@ -191,23 +194,27 @@ def _facts(answer: Answer) -> list[dict[str, Any]]:
     if answer.abstained or answer.stopped or answer.model == COURTESY:
         return []
     known = answer.trace.confidence
-    lines = [] if "right" in known else [f"{answer.confidence:.2f} of 1"]
-    lines += [f"{known[name]:.2f} {said}" for name, said in CONFIDENCE.items() if name in known]
+    lines = [] if "right" in known else [_("{share} of 1").format(share=figure(answer.confidence, ".2f"))]
+    lines += [f"{figure(known[name], '.2f')} {_(said)}" for name, said in CONFIDENCE.items() if name in known]
     return [{"words": confidence_words(answer.confidence), "meaning": _meaning(answer), "lines": lines}]
 
 
 def _meaning(answer: Answer) -> str:
     """What the word for an answer's confidence means for its reader. Where a number was fitted, it is a frequency."""
     if "supported" in answer.trace.confidence:
-        return "An estimate: how often a language model's answers like this one are right was not measured."
+        return _("An estimate: how often a language model's answers like this one are right was not measured.")
     often = min(max(round(10 * answer.confidence), 1), 9)
-    return f"About {often} in 10 answers like this one are right. The passages tell whether this one is."
+    return _("About {often} in 10 answers like this one are right. The passages tell whether this one is.").format(
+        often=often
+    )
 
 
 def _notes(answer: Answer) -> list[str]:
-    notes = list(answer.trace.notes)
-    if answer.trace.left_out and not any("left out" in note for note in notes):
+    notes = [*map(server_text, answer.trace.notes)]
+    if answer.trace.left_out and not any("left out" in note for note in answer.trace.notes):
         notes.append(
-            f"{answer.trace.left_out} of the passages found were left out, since the model cannot read more at once."
+            _("{left_out} of the passages found were left out, since the model cannot read more at once.").format(
+                left_out=answer.trace.left_out
+            )
         )
     return notes

@@ -7,6 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, figure, msgid, ngettext
 from pages.parts.refreshing import doing, failure, watched
 from rag_core.domain import Finding, Job, Report
 from rag_core.library import Library
@@ -15,16 +16,26 @@ Kind = Literal["verify", "deep", "repair"]
 Look = Literal["primary", "secondary"]
 SHOWN = 100
 DOING = {
-    "verify": "Comparing all stores",
-    "deep": "Comparing everything that is kept",
-    "repair": "Comparing everything, and repairing what differs",
+    "verify": msgid("Comparing all stores"),
+    "deep": msgid("Comparing everything that is kept"),
+    "repair": msgid("Comparing everything, and repairing what differs"),
 }
 BUTTONS: tuple[tuple[Kind, str, str, str], ...] = (
-    ("verify", "Verify", ":material/fact_check:", "Compares counts and checksums of all, and a sample of the rest."),
-    ("deep", "Verify thoroughly", ":material/manage_search:", "Reads everything that is kept. Takes longer."),
-    ("repair", "Repair", ":material/build:", "Makes anew what differs, from the database."),
+    (
+        "verify",
+        msgid("Verify"),
+        ":material/fact_check:",
+        msgid("Compares counts and checksums of all, and a sample of the rest."),
+    ),
+    (
+        "deep",
+        msgid("Verify thoroughly"),
+        ":material/manage_search:",
+        msgid("Reads everything that is kept. Takes longer."),
+    ),
+    ("repair", msgid("Repair"), ":material/build:", msgid("Makes anew what differs, from the database.")),
 )
-PURPOSE = (
+PURPOSE = msgid(
     "Your documents are kept in one database; what finds passages is made from it. "
     "Verify compares them, Repair makes anew what differs."
 )
@@ -32,8 +43,8 @@ PURPOSE = (
 
 def section(library: Library) -> None:
     """What it is for, the buttons and, below, the check under way or what the last one found."""
-    st.markdown("## Is everything in order?")
-    st.markdown(PURPOSE)
+    st.markdown(_("## Is everything in order?"))
+    st.markdown(_(PURPOSE))
     watched(lambda: _draw(library))
 
 
@@ -45,7 +56,7 @@ def _draw(library: Library) -> None:
         for kind, label, icon, tip in BUTTONS:
             wanted: Look = "primary" if kind == ("repair" if repairable else "verify") else "secondary"
             st.button(
-                label, icon=icon, key=f"system_{kind}", type=wanted, help=tip, disabled=busy,
+                _(label), icon=icon, key=f"system_{kind}", type=wanted, help=_(tip), disabled=busy,
                 on_click=begin, args=(library, kind),
             )  # fmt: skip
     if last is None:
@@ -56,7 +67,7 @@ def _draw(library: Library) -> None:
         elif last.result is not None:
             _report(last.result)
         else:
-            doing(last, DOING[_kind(last)])
+            doing(last, _(DOING[_kind(last)]))
 
 
 def begin(library: Library, kind: Kind) -> None:
@@ -74,29 +85,38 @@ def _kind(job: Job) -> Kind:
 
 
 def _report(report: Report) -> None:
-    how = "thoroughly, " if report.deep else ""
-    looked = f"{formatting.count(report.documents, 'document')} compared {how}in {report.took_s:.1f} s"
+    compared = (
+        _("{documents} compared thoroughly, in {time} s") if report.deep else _("{documents} compared in {time} s")
+    )
+    documents = formatting.count(report.documents, "document")
+    looked = compared.format(documents=documents, time=figure(report.took_s, ".1f"))
     if not report.findings:
-        st.markdown(f":green[:material/check_circle:] **No difference** :gray[{looked}]")
+        st.markdown(_(":green[:material/check_circle:] **No difference** :gray[{looked}]").format(looked=looked))
     else:
         count = formatting.count(len(report.findings), "difference")
         st.markdown(f":orange[:material/warning:] **{count}** :gray[{looked}]")
         _table(report.findings)
     if report.repaired:
-        st.markdown(f":green[:material/build:] **{formatting.count(len(report.repaired), 'difference')} repaired**")
+        st.markdown(
+            ngettext(
+                ":green[:material/build:] **{number} difference repaired**",
+                ":green[:material/build:] **{number} differences repaired**",
+                len(report.repaired),
+            )
+        )
         _table(report.repaired, repaired=True)
 
 
 def _table(findings: tuple[Finding, ...], *, repaired: bool = False) -> None:
     shown = findings[:SHOWN]
     rows = {
-        "Store": [formatting.plain(item.store) for item in shown],
-        "Document": [formatting.plain(item.title or item.document_id[:10]) or "all" for item in shown],
-        "What differs": [_sentence(item.message) + ("" if repaired else _remedy(item)) for item in shown],
+        _("Store"): [formatting.plain(item.store) for item in shown],
+        _("Document"): [formatting.plain(item.title or item.document_id[:10]) or _("all") for item in shown],
+        _("What differs"): [_sentence(item.message) + ("" if repaired else _remedy(item)) for item in shown],
     }
     st.table(rows, border="horizontal", hide_index=True)
     if len(findings) > SHOWN:
-        st.caption(f"and {len(findings) - SHOWN:,} more")
+        st.caption(_("and {number} more").format(number=figure(len(findings) - SHOWN)))
 
 
 def _sentence(message: str) -> str:
@@ -104,4 +124,4 @@ def _sentence(message: str) -> str:
 
 
 def _remedy(item: Finding) -> str:
-    return " :gray[Repair rebuilds it.]" if item.repairable else f" :orange[{formatting.plain(item.help)}]"
+    return _(" :gray[Repair rebuilds it.]") if item.repairable else f" :orange[{formatting.plain(item.help)}]"

@@ -9,13 +9,13 @@ import streamlit as st
 
 from pages.parts import formatting, naming, resources
 from pages.parts.components import component
+from pages.parts.language import _, msgid, ngettext, server_text
 from rag_core.domain import Chunk, ChunkEdit, Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
-from rag_core.text.pages import counted
 
-_HIDDEN = "Some of this text is not to be seen on the page"
-_ASTRAY = "The document was cut or came in otherwise since: no passage has the text that this was made of"
+_HIDDEN = msgid("Some of this text is not to be seen on the page")
+_ASTRAY = msgid("The document was cut or came in otherwise since: no passage has the text that this was made of")
 
 
 def draw(library: Library, document: Document, page: int) -> None:
@@ -27,7 +27,7 @@ def draw(library: Library, document: Document, page: int) -> None:
     rows = [_row(chunk, corrected.get((chunk.page, chunk.start, chunk.end))) for chunk in chunks]
     rows = sorted([*rows, *map(_left_out, out)], key=lambda row: row["place"][2:])
     data = {
-        "title": f"{formatting.count(len(chunks), 'passage')} on this page",
+        "title": ngettext("{number} passage on this page", "{number} passages on this page", len(chunks)),
         "empty": library.page(document.id, page).error or _empty(document),
         "marked": None if st.session_state.get("upload_span") else st.session_state.get("upload_marked"),
         "chunks": [*rows, *(_astray(edit) for edit in edits if not edit.in_place)],
@@ -42,27 +42,27 @@ def draw(library: Library, document: Document, page: int) -> None:
 
 
 def _row(chunk: Chunk, edit: ChunkEdit | None) -> dict[str, Any]:
-    marks = [("corrected", "")] if chunk.corrected else []
+    marks = [(_("corrected"), "")] if chunk.corrected else []
     return {
         "index": chunk.index,
         "place": (chunk.document_id, chunk.page, chunk.start, chunk.end),
-        "head": f"Passage {chunk.index + 1}",
+        "head": _("Passage {number}").format(number=chunk.index + 1),
         "facts": formatting.count(len(chunk.text), "character"),
-        "marks": [*marks, *([("hidden text", _HIDDEN)] if chunk.hidden else [])],
+        "marks": [*marks, *([(_("hidden text"), _(_HIDDEN))] if chunk.hidden else [])],
         "section": chunk.section,
         "text": chunk.text,
         "original": edit.original if edit else "",
-        "undo": "Take the correction back" if edit else "",
+        "undo": _("Take the correction back") if edit else "",
     }
 
 
 def _left_out(edit: ChunkEdit) -> dict[str, Any]:
-    return _of_edit(edit) | {"head": "Left out of search", "undo": "Bring back"}
+    return _of_edit(edit) | {"head": _("Left out of search"), "undo": _("Bring back")}
 
 
 def _astray(edit: ChunkEdit) -> dict[str, Any]:
-    head = f"{'Left out' if edit.left_out else 'Correction'}, {counted(edit.page)}"
-    return _of_edit(edit) | {"head": head, "marks": [("fits no passage", _ASTRAY)], "undo": "Forget it"}
+    head = f"{_('Left out') if edit.left_out else _('Correction')}, {formatting.page(edit.page)}"
+    return _of_edit(edit) | {"head": head, "marks": [(_("fits no passage"), _(_ASTRAY))], "undo": _("Forget it")}
 
 
 def _of_edit(edit: ChunkEdit) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def _of_edit(edit: ChunkEdit) -> dict[str, Any]:
         "index": None,
         "place": (edit.document_id, edit.page, edit.start, edit.end),
         "facts": formatting.count(len(edit.text), "character"),
-        "marks": [("corrected", "")] if edit.corrected else [],
+        "marks": [(_("corrected"), "")] if edit.corrected else [],
         "section": edit.section,
         "text": edit.text,
         "original": edit.original if edit.corrected else "",
@@ -78,7 +78,7 @@ def _of_edit(edit: ChunkEdit) -> dict[str, Any]:
 
 
 def _empty(document: Document) -> str:
-    return "Nothing of this page is read yet." if document.to_recognise else "This page holds no text."
+    return _("Nothing of this page is read yet.") if document.to_recognise else _("This page holds no text.")
 
 
 def _mark() -> None:
@@ -94,9 +94,9 @@ def _change(act: Callable[[str], None], document_id: str) -> None:
     try:
         act(document_id)
     except KeyError:
-        st.session_state["upload_problem"] = "This passage is no longer there."
+        st.session_state["upload_problem"] = _("This passage is no longer there.")
     except ValueError as error:
-        st.session_state["upload_problem"] = str(error)
+        st.session_state["upload_problem"] = server_text(str(error))
     except LecternError as error:
         naming.tell(error)
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.state import LibraryState
 from rag_core.domain import Chunk, ClusterTree, Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
-from rag_core.text.pages import counted
 
 _NAMED = 5
 _SHOWN = 50
@@ -24,12 +24,12 @@ def draw(library: Library) -> None:
         tree = library.clusters.tree()
         if not tree.clusters:
             return
-        with st.expander("Topics", asked_for(), icon=":material/account_tree:", key="upload_clusters"):
+        with st.expander(_("Topics"), asked_for(), icon=":material/account_tree:", key="upload_clusters"):
             st.caption(_told(tree))
             with st.container(key="upload_cluster_level", gap="xxsmall"):
                 _level(library, tree)
     except LecternError as error:
-        st.caption(formatting.plain(str(error)))
+        st.caption(formatting.plain(server_text(str(error))))
 
 
 def asked_for() -> bool:
@@ -45,13 +45,15 @@ def open_at(cluster: int) -> None:
 
 def named(terms: tuple[str, ...]) -> str:
     """A cluster's name: its best words."""
-    return formatting.plain(", ".join(terms[:_NAMED])) or "No words"
+    return formatting.plain(", ".join(terms[:_NAMED])) or _("No words")
 
 
 def _told(tree: ClusterTree) -> str:
-    told = "Documents that are about the same, named by their words. Open one to see its documents and their parts."
+    told = _("Documents that are about the same, named by their words. Open one to see its documents and their parts.")
     if tree.waiting:
-        told += f" {formatting.count(tree.waiting, 'document')} to be grouped still."
+        told += " " + ngettext(
+            "{number} document to be grouped still.", "{number} documents to be grouped still.", tree.waiting
+        )
     return told
 
 
@@ -59,7 +61,7 @@ def _level(library: Library, tree: ClusterTree) -> None:
     """What the steps taken so far lead to. What is no longer there leads back to the beginning."""
     path: tuple[str | int, ...] = st.session_state.setdefault("upload_cluster_path", ())
     if path:
-        st.button("Back", icon=":material/arrow_back:", type="tertiary", key="upload_cluster_back", on_click=_back)
+        st.button(_("Back"), icon=":material/arrow_back:", type="tertiary", key="upload_cluster_back", on_click=_back)
     if not path or int(path[0]) >= len(tree.clusters):
         for number, cluster in enumerate(tree.clusters[:_SHOWN]):
             _step(f"{named(cluster.terms)} · {formatting.count(len(cluster.documents), 'document')}", number)
@@ -80,7 +82,7 @@ def _documents(library: Library, ids: tuple[str, ...]) -> None:
             continue
         _step(f"{formatting.plain(document.title)} · {formatting.count(document.chunk_count, 'passage')}", document_id)
     if len(ids) > _SHOWN:
-        st.caption(f"The {_SHOWN} most typical of {len(ids):,}.")
+        st.caption(_("The {shown} most typical of {count}.").format(shown=_SHOWN, count=figure(len(ids))))
 
 
 def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> None:
@@ -88,7 +90,7 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
     try:
         document = library.document(document_id)
     except KeyError:
-        st.markdown("**This document is no longer in the library.**")
+        st.markdown(_("**This document is no longer in the library.**"))
         return
     st.markdown(f"**{formatting.plain(document.title)}**")
     clusters = library.clusters.of_document(document_id)
@@ -102,13 +104,13 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
         for chunk in library.chunks(document_id, first=index, limit=1):
             _chunk(document, chunk)
     if len(chosen.chunks) > _SHOWN:
-        st.caption(f"The first {_SHOWN} of {len(chosen.chunks):,}.")
+        st.caption(_("The first {shown} of {count}.").format(shown=_SHOWN, count=figure(len(chosen.chunks))))
 
 
 def _chunk(document: Document, chunk: Chunk) -> None:
     excerpt = " ".join(chunk.text.split())
     excerpt = excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS].rsplit(" ", 1)[0] + " …"
-    label = f"{counted(chunk.page)} · {formatting.plain(excerpt)}"
+    label = f"{formatting.page(chunk.page)} · {formatting.plain(excerpt)}"
     _button(label, f"upload_cluster_chunk_{chunk.index}", _open, document.id, chunk.page, chunk.index)
 
 

@@ -10,16 +10,22 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import formatting, resources
+from pages.parts import formatting, language, resources
+from pages.parts.language import _, msgid, server_text
 from pages.parts.state import CollectionState
 from rag_core.domain import Collection, Document, Scope
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
-EVERYTHING = "Everything"
+EVERYTHING = msgid("Everything")
 UNDO_S = 60.0
-MODES = {"": "As everywhere", "hybrid": "By words and meaning", "dense": "By meaning", "lexical": "By words"}
-_ACTS = {"change": ":material/tune: Change", "remove": ":material/delete: Remove"}
+MODES = {
+    "": msgid("As everywhere"),
+    "hybrid": msgid("By words and meaning"),
+    "dense": msgid("By meaning"),
+    "lexical": msgid("By words"),
+}
+_ACTS = {"change": msgid(":material/tune: Change"), "remove": msgid(":material/delete: Remove")}
 _NAME_CHARS = 60
 _CURRENT = "collection"
 
@@ -54,7 +60,7 @@ def sidebar(library: Library, chosen: Collection | None) -> None:
                 _entry(one, chosen is not None and one.id == chosen.id)
                 _menu(one)
         st.button(
-            "New collection", icon=":material/add:", key="collection_new", type="tertiary", on_click=_want,
+            _("New collection"), icon=":material/add:", key="collection_new", type="tertiary", on_click=_want,
             args=("new",),
         )  # fmt: skip
     _undoing()
@@ -90,7 +96,7 @@ def _note(collection: Collection | None) -> None:
 
 
 def _entry(one: Collection | None, is_current: bool) -> None:
-    label = f"{formatting.plain(one.name)} :gray[{one.documents:,}]" if one else EVERYTHING
+    label = f"{formatting.plain(one.name)} :gray[{one.documents:,}]" if one else _(EVERYTHING)
     st.button(
         label, icon=":material/folder_open:" if is_current else ":material/folder:" if one else ":material/apps:",
         key=f"collection_entry{'_current' if is_current else ''}_{one.id if one else 'all'}", type="tertiary",
@@ -100,7 +106,7 @@ def _entry(one: Collection | None, is_current: bool) -> None:
 
 def _menu(one: Collection) -> None:
     st.menu_button(
-        f"More on {formatting.plain(one.name)}", [*_ACTS], format_func=lambda act: _ACTS[act],
+        _("More on {name}").format(name=formatting.plain(one.name)), [*_ACTS], format_func=lambda act: _(_ACTS[act]),
         icon=":material/more_horiz:", type="tertiary", key=f"collection_menu_{one.id}", on_click=_picked, args=(one,),
     )  # fmt: skip
 
@@ -120,9 +126,13 @@ def _undoing() -> None:
     gone, name, until = st.session_state.get("collection_removed") or ("", "", 0.0)
     if time.monotonic() < until:
         with st.container(key="collection_undo_line", gap=None):
-            st.caption(f"{formatting.plain(name)} is a collection no longer. Its documents and conversations stay.")
+            st.caption(
+                _("{name} is a collection no longer. Its documents and conversations stay.").format(
+                    name=formatting.plain(name)
+                )
+            )
             st.button(
-                "Undo", icon=":material/undo:", type="tertiary", key="collection_undo", on_click=_take_back,
+                _("Undo"), icon=":material/undo:", type="tertiary", key="collection_undo", on_click=_take_back,
                 args=(gone,),
             )  # fmt: skip
     if problem := st.session_state.pop("collection_problem", None):
@@ -142,12 +152,12 @@ def _close() -> None:
     st.session_state.pop("collection_dialog", None)
 
 
-@st.dialog("New collection", icon=":material/create_new_folder:", on_dismiss=_close)
+@language.dialog("New collection", icon=":material/create_new_folder:", on_dismiss=_close)
 def _new(one: None, documents: Sequence[Document]) -> None:
     _form(one, documents)
 
 
-@st.dialog("Collection", icon=":material/folder_open:", on_dismiss=_close)
+@language.dialog("Collection", icon=":material/folder_open:", on_dismiss=_close)
 def _change(one: Collection, documents: Sequence[Document]) -> None:
     _form(one, documents)
 
@@ -159,29 +169,33 @@ def _form(one: Collection | None, documents: Sequence[Document]) -> None:
     inside = [document.id for document in documents if one and document.id in titles and one.name in document.tags]
     kept = one.settings if one else {}
     with st.form("collection_form", border=False):
-        st.text_input("Name", one.name if one else "", max_chars=_NAME_CHARS, key="collection_title")
+        st.text_input(_("Name"), one.name if one else "", max_chars=_NAME_CHARS, key="collection_title")
         st.multiselect(
-            "Documents", list(titles), inside, format_func=lambda key: titles[key], key="collection_documents",
-            placeholder="Choose now, or add them later",
+            _("Documents"), list(titles), inside, format_func=lambda key: titles[key], key="collection_documents",
+            placeholder=_("Choose now, or add them later"),
         )  # fmt: skip
         st.text_area(
-            "Instructions", one.instructions if one else "", max_chars=4000, key="collection_instructions",
-            placeholder="Answer in German, in one sentence", help="A language model keeps to them; quoting does not.",
-        )  # fmt: skip
+            _("Instructions"),
+            one.instructions if one else "",
+            max_chars=4000,
+            key="collection_instructions",
+            placeholder=_("Answer in German, in one sentence"),
+            help=_("A language model keeps to them; quoting does not."),
+        )
         with st.container(horizontal=True):
             mode = str(kept.get("retrieval.mode", ""))
             st.selectbox(
-                "Searched", list(MODES), index=[*MODES].index(mode) if mode in MODES else 0, key="collection_mode",
-                format_func=MODES.__getitem__,
+                _("Searched"), list(MODES), index=[*MODES].index(mode) if mode in MODES else 0, key="collection_mode",
+                format_func=lambda mode: _(MODES[mode]),
             )  # fmt: skip
             st.number_input(
-                "Passages read", 1, 100, int(str(kept["retrieval.k"])) if "retrieval.k" in kept else None,
-                key="collection_k", placeholder="As everywhere",
+                _("Passages read"), 1, 100, int(str(kept["retrieval.k"])) if "retrieval.k" in kept else None,
+                key="collection_k", placeholder=_("As everywhere"),
             )  # fmt: skip
         if problem := st.session_state.pop("collection_problem", None):
             st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
         with st.container(horizontal=True, horizontal_alignment="right"):
-            st.form_submit_button("Save" if one else "Make", type="primary", on_click=_keep, args=(one, inside))
+            st.form_submit_button(_("Save") if one else _("Make"), type="primary", on_click=_keep, args=(one, inside))
 
 
 def _keep(one: Collection | None, inside: Sequence[str]) -> None:
@@ -202,7 +216,7 @@ def _keep(one: Collection | None, inside: Sequence[str]) -> None:
         library.catalogue.tag(wanted - set(inside), add=[one.name])
         library.catalogue.tag(set(inside) - wanted, remove=[one.name])
     except (ValueError, LecternError) as error:
-        state["collection_problem"] = str(error)
+        state["collection_problem"] = server_text(str(error))
         return
     _close()
     choose(one)
@@ -215,6 +229,6 @@ def _done(act: str, collection_id: str) -> bool:
     except KeyError:
         return False
     except (ValueError, LecternError) as error:
-        st.session_state["collection_problem"] = str(error)
+        st.session_state["collection_problem"] = server_text(str(error))
         return False
     return True

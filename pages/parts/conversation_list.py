@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.parts import conversation_menu, conversations, formatting
 from pages.parts.conversations import TITLE_CHARS
+from pages.parts.language import _, figure
 from rag_core.domain import Collection, Conversation
 from rag_core.library import Library
 
@@ -25,18 +26,18 @@ def draw(library: Library, chosen: str | None, collection: Collection | None) ->
     known = library.conversations()
     listed = [one for one in known if one.listed or one.id == chosen]
     st.button(
-        "New conversation", icon=":material/edit_square:", key="chat_new", width="stretch",
+        _("New conversation"), icon=":material/edit_square:", key="chat_new", width="stretch",
         on_click=conversations.show, args=(None,),
     )  # fmt: skip
     if known:
         wanted = st.text_input(
-            "Search conversations", key="chat_find", placeholder="Search conversations", icon=":material/search:",
+            _("Search conversations"), key="chat_find", placeholder=_("Search conversations"), icon=":material/search:",
             label_visibility="collapsed", live=True,
         )  # fmt: skip
         if wanted.strip():
             listed = library.conversations(wanted)
             if not listed:
-                st.caption("No conversation holds these words.")
+                st.caption(_("No conversation holds these words."))
     if collection:
         listed = [one for one in listed if one.collection == collection.id]
     shown = listed if st.session_state.get("chat_all") else listed[:LISTED]
@@ -46,13 +47,18 @@ def draw(library: Library, chosen: str | None, collection: Collection | None) ->
             for one in group:
                 _entry(library, one, one.id == chosen)
     if len(listed) > len(shown):
-        st.button(f"Show all {len(listed):,}", key="chat_more", type="tertiary", on_click=_show_all)
+        st.button(
+            _("Show all {count}").format(count=figure(len(listed))),
+            key="chat_more",
+            type="tertiary",
+            on_click=_show_all,
+        )
 
 
 def grouped(listed: Sequence[Conversation], now: datetime | None = None) -> Iterator[tuple[str, list[Conversation]]]:
     """Conversations by when they were gone on with, each group with its name."""
     today = (now or datetime.now()).astimezone()
-    for day, group in groupby(listed, lambda one: "Pinned" if one.pinned else _day(one.updated_at, today)):
+    for day, group in groupby(listed, lambda one: _("Pinned") if one.pinned else _day(one.updated_at, today)):
         yield day, list(group)
 
 
@@ -60,15 +66,15 @@ def _day(moment: datetime, today: datetime) -> str:
     local = moment.astimezone()
     days = (today.date() - local.date()).days
     if days < _WEEK_DAYS:
-        return ("Today", "Yesterday")[days] if 0 <= days < 2 else "Last 7 days" if days > 0 else "Today"
-    return f"{local:%B}" if local.year == today.year else f"{local:%B %Y}"
+        return (_("Today"), _("Yesterday"))[days] if 0 <= days < 2 else _("Last 7 days") if days > 0 else _("Today")
+    return formatting.month(local, with_year=local.year != today.year)
 
 
 def _entry(library: Library, one: Conversation, is_current: bool) -> None:
     current = "_current" if is_current else ""
     with st.container(key=f"chat_row{current}_{one.id}", horizontal=True, wrap=False, gap=None):
         st.button(
-            formatting.plain(formatting.shorten(one.title, TITLE_CHARS)) or "Untitled",
+            formatting.plain(formatting.shorten(one.title, TITLE_CHARS)) or _("Untitled"),
             icon=":material/keep:" if one.pinned else None, key=f"chat_entry{current}_{one.id}", type="tertiary",
             width="stretch", on_click=conversations.show, args=(one.id,),
         )  # fmt: skip

@@ -11,26 +11,27 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import conversations, formatting, resources
+from pages.parts import conversations, formatting, language, resources
 from pages.parts.components import component
 from pages.parts.conversations import TITLE_CHARS
+from pages.parts.language import _, msgid
 from rag_core.domain import Conversation
 from rag_core.exporting import SUFFIXES, ConversationForm
 from rag_core.library import Library
 
 ACTS = {
-    "rename": ":material/edit: Rename",
-    "pin": ":material/keep: Pin",
-    "unpin": ":material/keep_off: Unpin",
-    "export": ":material/download: Export",
-    "delete": ":material/delete: Delete",
+    "rename": msgid(":material/edit: Rename"),
+    "pin": msgid(":material/keep: Pin"),
+    "unpin": msgid(":material/keep_off: Unpin"),
+    "export": msgid(":material/download: Export"),
+    "delete": msgid(":material/delete: Delete"),
 }
 
 FORMS: dict[ConversationForm, tuple[str, str]] = {
-    "markdown": ("Markdown", ":material/markdown:"),
-    "pdf": ("PDF", ":material/picture_as_pdf:"),
-    "json": ("JSON, with all that is kept", ":material/data_object:"),
-    "bibtex": ("BibTeX of the documents cited", ":material/format_quote:"),
+    "markdown": (msgid("Markdown"), ":material/markdown:"),
+    "pdf": (msgid("PDF"), ":material/picture_as_pdf:"),
+    "json": (msgid("JSON, with all that is kept"), ":material/data_object:"),
+    "bibtex": (msgid("BibTeX of the documents cited"), ":material/format_quote:"),
 }
 
 
@@ -64,16 +65,26 @@ def dialog(library: Library) -> None:
 def menu(library: Library, conversation: Conversation, key: str) -> None:
     """What can be done with a conversation, its collections among that."""
     known = {one.id: one.name for one in library.collections.all()}
-    names = {f"into {one}": f":material/folder: Into {formatting.plain(name)}" for one, name in known.items()}
+    names = {
+        f"into {one}": _(":material/folder: Into {name}").format(name=formatting.plain(name))
+        for one, name in known.items()
+    }
     names.pop(f"into {conversation.collection}", None)
     if conversation.collection:
-        names["into "] = f":material/folder_off: Out of {formatting.plain(known.get(conversation.collection, ''))}"
+        names["into "] = _(":material/folder_off: Out of {name}").format(
+            name=formatting.plain(known.get(conversation.collection, ""))
+        )
     acts = ["rename", "unpin" if conversation.pinned else "pin", "export", *names, "delete"]
     st.menu_button(
-        f"More on {formatting.plain(conversation.title)}" if key != "chat_menu" else "More", acts,
-        format_func=lambda act: names.get(act) or ACTS[act], icon=":material/more_horiz:", type="tertiary", key=key,
-        on_click=_picked, args=(conversation.id, key),
-    )  # fmt: skip
+        _("More on {title}").format(title=formatting.plain(conversation.title)) if key != "chat_menu" else _("More"),
+        acts,
+        format_func=lambda act: names.get(act) or _(ACTS[act]),
+        icon=":material/more_horiz:",
+        type="tertiary",
+        key=key,
+        on_click=_picked,
+        args=(conversation.id, key),
+    )
 
 
 def _picked(conversation_id: str, key: str) -> None:
@@ -96,13 +107,13 @@ def _leave_if_done() -> None:
         st.rerun()
 
 
-@st.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_close)
+@language.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_close)
 def _rename(conversation: Conversation) -> None:
     _leave_if_done()
     with st.form("chat_rename", border=False):
-        st.text_input("Title", value=conversation.title, max_chars=TITLE_CHARS, key="chat_title")
+        st.text_input(_("Title"), value=conversation.title, max_chars=TITLE_CHARS, key="chat_title")
         with st.container(horizontal=True, horizontal_alignment="right"):
-            st.form_submit_button("Save", type="primary", on_click=_keep_title, args=(conversation.id,))
+            st.form_submit_button(_("Save"), type="primary", on_click=_keep_title, args=(conversation.id,))
 
 
 def _keep_title(conversation_id: str) -> None:
@@ -111,27 +122,27 @@ def _keep_title(conversation_id: str) -> None:
         _close()
 
 
-@st.dialog("Export conversation", icon=":material/download:", on_dismiss=_close)
+@language.dialog("Export conversation", icon=":material/download:", on_dismiss=_close)
 def _export(library: Library, conversation: Conversation) -> None:
-    st.caption("Every citation is written as [Title, Section, p. N].")
+    st.caption(_("Every citation is written as [Title, Section, p. N]."))
     name = re.sub(r"[^\w-]+", "-", conversation.title).strip("-") or "conversation"
     for form, (label, icon) in FORMS.items():
         st.download_button(
-            label, partial(library.history.export, conversation.id, form), name + SUFFIXES[form],
+            _(label), partial(library.history.export, conversation.id, form), name + SUFFIXES[form],
             icon=icon, key=f"chat_export_{form}", on_click="ignore", width="stretch",
         )  # fmt: skip
     text = library.history.export(conversation.id, "markdown").decode()
-    component("copying")(key="chat_copy", data={"text": text, "label": "Copy all of it"})
+    component("copying")(key="chat_copy", data={"text": text, "label": _("Copy all of it")})
 
 
-@st.dialog("Delete this conversation?", icon=":material/delete:", on_dismiss=_close)
+@language.dialog("Delete this conversation?", icon=":material/delete:", on_dismiss=_close)
 def _delete(conversation: Conversation) -> None:
     _leave_if_done()
     st.markdown(f"**{formatting.plain(formatting.shorten(conversation.title, TITLE_CHARS))}**")
-    st.caption("Its questions, answers and citations are deleted. Your documents stay.")
+    st.caption(_("Its questions, answers and citations are deleted. Your documents stay."))
     with st.container(horizontal=True, horizontal_alignment="right"):
-        st.button("Keep it", key="chat_keep", on_click=_close)
-        st.button("Delete", type="primary", key="chat_delete", on_click=_delete_it, args=(conversation.id,))
+        st.button(_("Keep it"), key="chat_keep", on_click=_close)
+        st.button(_("Delete"), type="primary", key="chat_delete", on_click=_delete_it, args=(conversation.id,))
 
 
 def _delete_it(conversation_id: str) -> None:

@@ -7,6 +7,7 @@ import uuid
 import streamlit as st
 
 from pages.parts import collections, formatting, resources
+from pages.parts.language import _, server_text
 from pages.parts.state import ChatState
 from rag_core.domain import Scope
 from rag_core.errors import LecternError
@@ -58,4 +59,7 @@ def narrow(conversation: str | None, scope: Scope) -> None:
     try:
         resources.library().history.set_scope(conversation, scope)
     except LecternError as error:
-        st.toast(f"Your choice was not kept: {formatting.plain(str(error))}", icon=":material/error:")
+        st.toast(
+            _("Your choice was not kept: {error}").format(error=formatting.plain(server_text(str(error)))),
+            icon=":material/error:",
+        )

@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, figure, msgid, server_text
 from rag_core.domain import Coverage
 
 _NAMED = 20
-_PASSED_OVER = ("Of kinds that are not taken from folders.", "Add one by itself to have it tried.")
+_PASSED_OVER = (
+    msgid("Of kinds that are not taken from folders."), msgid("Add one by itself to have it tried."),
+)  # fmt: skip
 
 
 def draw(covered: Iterable[Coverage]) -> None:
@@ -19,14 +22,18 @@ def draw(covered: Iterable[Coverage]) -> None:
         with st.expander(_title(one), icon=":material/folder:", key=f"upload_covered_{number}"):
             for (reason, help_text), names in reasons(one).items():
                 files = formatting.count(len(names), "file")
-                st.markdown(f"**{files}** {formatting.plain(reason)} :gray[{formatting.plain(help_text)}]")
-                more = [f"and {len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+                st.markdown(
+                    f"**{files}** {formatting.plain(server_text(reason))} "
+                    f":gray[{formatting.plain(server_text(help_text))}]"
+                )
+                rest = _("and {number} more").format(number=figure(len(names) - _NAMED))
+                more = [rest] if len(names) > _NAMED else []
                 st.caption(", ".join([*map(formatting.plain, names[:_NAMED]), *more]))
 
 
 def words(one: Coverage) -> str:
     """`423 of 501 read`."""
-    return f"{one.ready:,} of {one.files:,} read"
+    return _("{done} of {whole} read").format(done=figure(one.ready), whole=figure(one.files))
 
 
 def reasons(one: Coverage) -> Mapping[tuple[str, str], Sequence[str]]:
@@ -41,5 +48,7 @@ def reasons(one: Coverage) -> Mapping[tuple[str, str], Sequence[str]]:
 
 def _title(one: Coverage) -> str:
     waiting = one.files - one.ready - len(one.unread) - len(one.passed_over)
-    told = [words(one), *([f"{waiting:,} on their way"] if waiting > 0 else [])]
-    return f"{formatting.plain(formatting.shorten(one.location, 60))} :gray[{', '.join(told)}; why not the rest]"
+    coming = _("{number} on their way").format(number=figure(waiting))
+    told = ", ".join([words(one), *([coming] if waiting > 0 else [])])
+    why = _("{told}; why not the rest").format(told=told)
+    return f"{formatting.plain(formatting.shorten(one.location, 60))} :gray[{why}]"

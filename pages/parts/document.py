@@ -5,23 +5,24 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import asking_of, chunk_list, formatting, guide, naming, passage, reading, recognising, sheet
+from pages.parts.language import _, msgid, ngettext, server_text
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
-VIEWS = ("Guide", "Text", "Passages", "Outline", "Tables", "Notes")
+VIEWS = (msgid("Guide"), msgid("Text"), msgid("Passages"), msgid("Outline"), msgid("Tables"), msgid("Notes"))
 SHOWN_NOTES = 2
 
 
 def draw(library: Library, document_id: str) -> None:
     """The document of this id, page by page."""
-    st.button("All documents", icon=":material/arrow_back:", type="tertiary", key="upload_back", on_click=_close)
+    st.button(_("All documents"), icon=":material/arrow_back:", type="tertiary", key="upload_back", on_click=_close)
     try:
         try:
             document = library.document(document_id)
         except KeyError:
-            st.markdown("**This document is no longer in the library.**")
+            st.markdown(_("**This document is no longer in the library.**"))
             return
         notes = reading.notes(library, document)
         _heading(library, document, notes)
@@ -31,8 +32,8 @@ def draw(library: Library, document_id: str) -> None:
             with st.container(key="upload_beside"):
                 _beside(library, document, page, notes)
     except LecternError as error:
-        st.markdown(f"**{formatting.plain(str(error))}**")
-        st.caption(formatting.plain(error.help))
+        st.markdown(f"**{formatting.plain(server_text(str(error)))}**")
+        st.caption(formatting.plain(server_text(error.help)))
 
 
 def _heading(library: Library, document: Document, notes: list[reading.Row]) -> None:
@@ -46,9 +47,9 @@ def _heading(library: Library, document: Document, notes: list[reading.Row]) -> 
         ", ".join(formatting.link(source) for source in document.sources),
     ]
     st.caption(" · ".join(fact for fact in facts if fact))
-    asking_of.button([document.id], "Ask this document", "upload_ask_this")
+    asking_of.button([document.id], _("Ask this document"), "upload_ask_this")
     if document.card and document.card.abstract:
-        with st.expander("Abstract", key="upload_abstract"):
+        with st.expander(_("Abstract"), key="upload_abstract"):
             st.markdown(formatting.plain(document.card.abstract))
     if document.to_recognise:
         st.caption(
@@ -57,19 +58,25 @@ def _heading(library: Library, document: Document, notes: list[reading.Row]) -> 
     for note in notes[:SHOWN_NOTES]:
         st.caption(f":orange[:material/warning:] {formatting.plain(note['name'])}")
     if len(notes) > SHOWN_NOTES:
-        st.caption(f"{formatting.count(len(notes) - SHOWN_NOTES, 'more note')} on how it was read: see Notes.")
+        st.caption(
+            ngettext(
+                "{number} more note on how it was read: see Notes.",
+                "{number} more notes on how it was read: see Notes.",
+                len(notes) - SHOWN_NOTES,
+            )
+        )
 
 
 def _doi(document: Document) -> str:
     doi = document.card.doi if document.card else ""
-    return f"DOI {formatting.plain(doi)}" if doi else ""
+    return _("DOI {doi}").format(doi=formatting.plain(doi)) if doi else ""
 
 
 def _beside(library: Library, document: Document, page: int, notes: list[reading.Row]) -> None:
     """What was read, in the view that is chosen."""
     st.segmented_control(
-        "What was read", views(document), key="upload_view", default=_view(document), label_visibility="collapsed",
-        format_func=lambda name: f"{name} ({len(notes)})" if name == "Notes" and notes else name,
+        _("What was read"), views(document), key="upload_view", default=_view(document), label_visibility="collapsed",
+        format_func=lambda name: f"{_(name)} ({len(notes)})" if name == "Notes" and notes else _(name),
     )  # fmt: skip
     match _view(document):
         case "Guide":
@@ -98,7 +105,7 @@ def _view(document: Document) -> str:
     chosen = st.session_state.get("upload_view")
     if chosen in views(document):
         return str(chosen)
-    return "Passages" if st.session_state.get("upload_marked") is not None else views(document)[0]
+    return _("Passages") if st.session_state.get("upload_marked") is not None else views(document)[0]
 
 
 def _page_of(document: Document) -> int:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.parts import adding, asking_of, collections, filtering, formatting, naming, resources
 from pages.parts.components import component
+from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
 from rag_core.errors import LecternError
@@ -29,7 +30,7 @@ def draw(documents: Sequence[Document], on_their_way: frozenset[str]) -> None:
     known = sorted({*known, *(one.name for one in resources.library().collections.all())}, key=str.casefold)
     limit = st.session_state.setdefault("upload_limit", PAGE_SIZE)
     if shown and not found:
-        st.caption("No document matches.")
+        st.caption(_("No document matches."))
     elif found:
         data = {"rows": [row(document) for document in found[:limit]], "tags": known, "order": filtering.order()}
         component("shelf")(
@@ -42,7 +43,7 @@ def draw(documents: Sequence[Document], on_their_way: frozenset[str]) -> None:
             on_tag_change=lambda: naming.tag(st.session_state["upload_shelf"]["tag"]),
         )  # fmt: skip
     if len(found) > limit:
-        st.button(f"Show more of {len(found):,}", key="upload_more", on_click=_more)
+        st.button(_("Show more of {count}").format(count=figure(len(found))), key="upload_more", on_click=_more)
     naming.problem()
 
 
@@ -52,7 +53,7 @@ def row(document: Document) -> dict[str, Any]:
     failed = document.state == "failed"
     return {
         "id": document.id,
-        "title": document.title or source or "Untitled",
+        "title": document.title or source or _("Untitled"),
         "found": naming.found(document),
         "about": naming.about(document),
         "tags": list(document.tags),
@@ -61,8 +62,8 @@ def row(document: Document) -> dict[str, Any]:
         "size": formatting.size(document.byte_size),
         "added": formatting.day(document.added_at),
         "state": _state(document),
-        "problem": document.error or "" if failed else "",
-        "help": document.help if failed and not document.is_locked else "",
+        "problem": server_text(document.error or "") if failed else "",
+        "help": server_text(document.help) if failed and not document.is_locked else "",
         "openable": document.state == "ready",
         "retryable": failed and not document.is_locked,
         "locked": document.is_locked,
@@ -75,8 +76,8 @@ def row(document: Document) -> dict[str, Any]:
 
 def _state(document: Document) -> str:
     left = document.to_recognise
-    how = "speech" if document.is_recording else "OCR"
-    return f"Ready, {how}: {left:,} left" if left else filtering.STATES[document.state]
+    recognised = _("Ready, speech: {left} left") if document.is_recording else _("Ready, OCR: {left} left")
+    return recognised.format(left=figure(left)) if left else _(filtering.STATES[document.state])
 
 
 def _open() -> None:
@@ -128,9 +129,13 @@ def _undoing() -> None:
     gone, count, until = st.session_state.get("upload_away") or ((), 0, 0.0)
     if time.monotonic() < until:
         with st.container(key="upload_away_line", horizontal=True, vertical_alignment="center", gap="small"):
-            st.markdown(f":material/delete: {formatting.count(count, 'document')} removed")
+            st.markdown(
+                ngettext(
+                    ":material/delete: {number} document removed", ":material/delete: {number} documents removed", count
+                )
+            )
             if gone:
-                st.button("Undo", icon=":material/undo:", type="tertiary", key="upload_undo", on_click=_take_back)
+                st.button(_("Undo"), icon=":material/undo:", type="tertiary", key="upload_undo", on_click=_take_back)
 
 
 def _take_back() -> None:
@@ -141,8 +146,10 @@ def _take_back() -> None:
         naming.tell(error)
         return
     if len(back) < len(gone):
-        st.session_state["upload_problem"] = (
-            f"{formatting.count(len(gone) - len(back), 'document')} could not be brought back."
+        st.session_state["upload_problem"] = ngettext(
+            "{number} document could not be brought back.",
+            "{number} documents could not be brought back.",
+            len(gone) - len(back),
         )
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import formatting, owning
+from pages.parts.language import _, msgid, server_text
 from pages.parts.refreshing import failure, watched, working
 from rag_core.domain import Job, SuggestedModel, UnfinishedDownload
 from rag_core.library import Library
 
-NAMES = "`owner/repository`, `owner/repository:Q4_K_M`, `owner/repository/file.gguf`, or an address of a .gguf file."
+NAMES = msgid(
+    "`owner/repository`, `owner/repository:Q4_K_M`, `owner/repository/file.gguf`, or an address of a .gguf file."
+)
 
 
 def section(library: Library) -> None:
     """Models to choose from, a line for others, and the download under way."""
-    st.caption("A download asks the hub of models for the file. Nothing about your documents is sent.")
+    st.caption(_("A download asks the hub of models for the file. Nothing about your documents is sent."))
     watched(lambda: _draw(library))
 
 
@@ -41,70 +44,82 @@ def _draw(library: Library) -> None:
 
 def _working(library: Library, job: Job) -> None:
     working(library.jobs, job, *measure(job), line="models_download_line", key="models_stop")
-    st.caption("You may leave this page meanwhile. What was fetched is kept when it stops.")
+    st.caption(_("You may leave this page meanwhile. What was fetched is kept when it stops."))
 
 
 def measure(job: Job) -> tuple[float, str]:
     """How far a download is, from 0 to 1, and in words."""
     step = job.progress
     if job.stopping:
-        return 0.0, "Stopping"
+        return 0.0, _("Stopping")
     if step.stage in ("", "waiting", "finding"):
-        return 0.0, "Looking for the file"
+        return 0.0, _("Looking for the file")
     share = min(step.done / step.total, 1.0) if step.total else 0.0
     if step.stage == "checking":
-        return share, "Checking its SHA-256"
-    left = f" :gray[{formatting.duration(job.left_s)} left]" if job.left_s is not None and step.total else ""
-    whole = f" of {formatting.size(step.total)}" if step.total else ""
-    return share, f"{formatting.plain(step.note)}: {formatting.size(step.done)}{whole}{left}"
+        return share, _("Checking its SHA-256")
+    left = f" :gray[{formatting.left(job.left_s)}]" if job.left_s is not None and step.total else ""
+    return share, f"{formatting.plain(step.note)}: {_of(step.done, step.total)}{left}"
+
+
+def _of(done_bytes: int, size_bytes: int | None) -> str:
+    """`1.2 GB of 2.5 GB`; the first alone where the other is not known."""
+    done = formatting.size(done_bytes)
+    return _("{done} of {whole}").format(done=done, whole=formatting.size(size_bytes)) if size_bytes else done
 
 
 def _outcome(job: Job) -> None:
     if job.state == "cancelled" and job.error is not None:
-        told = f"{job.error} {getattr(job.error, 'help', '')}"
-        st.markdown(f":gray[:material/stop_circle: {formatting.plain(told)}]")
+        words = f"{server_text(str(job.error))} {server_text(getattr(job.error, 'help', ''))}"
+        st.markdown(f":gray[:material/stop_circle: {formatting.plain(words)}]")
     elif job.error is not None:
         failure(job.error)
     elif job.result is not None:
         st.markdown(
-            f":green[:material/check_circle:] **Downloaded and checked** :gray[{formatting.plain(job.result.note)}]"
+            _(":green[:material/check_circle:] **Downloaded and checked** :gray[{note}]").format(
+                note=formatting.plain(server_text(job.result.note))
+            )
         )
 
 
 def _unfinished(library: Library, download: UnfinishedDownload, number: int) -> None:
     with st.container(key=f"models_unfinished_{number}", horizontal=True, vertical_alignment="center", gap="small"):
-        whole = f" of {formatting.size(download.size_bytes)}" if download.size_bytes else ""
+        here = _("{sizes} are here").format(sizes=_of(download.done_bytes, download.size_bytes))
         st.markdown(
-            f"**{formatting.plain(download.name)}** :gray[{formatting.size(download.done_bytes)}{whole} are here]",
+            f"**{formatting.plain(download.name)}** :gray[{here}]",
             width="stretch",
         )
-        st.button("Resume", key=f"models_resume_{number}", on_click=begin, args=(library, download.wanted))
+        st.button(_("Resume"), key=f"models_resume_{number}", on_click=begin, args=(library, download.wanted))
         discard = library.language_models.discard
-        st.button("Discard", key=f"models_discard_{number}", type="tertiary", on_click=discard, args=(download.name,))
+        st.button(
+            _("Discard"), key=f"models_discard_{number}", type="tertiary", on_click=discard, args=(download.name,)
+        )
 
 
 def _suggestion(library: Library, model: SuggestedModel, number: int, *, busy: bool) -> None:
     with st.container(key=f"models_suggestion_{number}", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(gap=None, width="stretch"):
-            needs = f"{formatting.size(model.size_bytes)}, needs {formatting.size(model.memory_bytes)} of memory"
+            needs = _("{size}, needs {memory} of memory").format(
+                size=formatting.size(model.size_bytes), memory=formatting.size(model.memory_bytes)
+            )
             st.markdown(f"**{formatting.plain(model.title)}** :gray[{needs}]")
-            st.caption(model.purpose if model.fits else f"{model.purpose} :orange[More than this machine has.]")
+            more = "" if model.fits else f" :orange[{_('More than this machine has.')}]"
+            st.caption(f"{server_text(model.purpose)}{more}")
         if model.present:
-            st.markdown(":green[:material/check: Here]", width="content")
+            st.markdown(_(":green[:material/check: Here]"), width="content")
         else:
             st.button(
-                "Download", icon=":material/download:", key=f"models_download_{number}", disabled=busy,
-                help=f"Download {model.wanted}", on_click=begin, args=(library, model.wanted),
+                _("Download"), icon=":material/download:", key=f"models_download_{number}", disabled=busy,
+                help=_("Download {wanted}").format(wanted=model.wanted), on_click=begin, args=(library, model.wanted),
             )  # fmt: skip
 
 
 def _other(library: Library, *, busy: bool) -> None:
     with st.form("models_other_form", border=False):
-        st.text_input("Another model, by its name on the hub or its address", key="models_wanted")
-        st.caption(NAMES)
-        st.text_input("SHA-256, to check it by (optional)", key="models_sha256")
+        st.text_input(_("Another model, by its name on the hub or its address"), key="models_wanted")
+        st.caption(_(NAMES))
+        st.text_input(_("SHA-256, to check it by (optional)"), key="models_sha256")
         st.form_submit_button(
-            "Download", icon=":material/download:", key="models_download", on_click=_submit, args=(library,),
+            _("Download"), icon=":material/download:", key="models_download", on_click=_submit, args=(library,),
             disabled=busy,
         )  # fmt: skip
 

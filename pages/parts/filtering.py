@@ -9,29 +9,38 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, msgid
 from pages.parts.state import LibraryState
 from rag_core.domain import Document
 
 FILTER_FROM = 8
 STATES = {
-    "pending": "Waiting",
-    "stored": "Finishing",
-    "ready": "Ready",
-    "failed": "Failed",
-    "removing": "Removing",
+    "pending": msgid("Waiting"),
+    "stored": msgid("Finishing"),
+    "ready": msgid("Ready"),
+    "failed": msgid("Failed"),
+    "removing": msgid("Removing"),
 }
 # By the beginning of the media type; the first that fits.
 KINDS = (
-    ("application/pdf", "PDF"), ("image/", "Image"), ("text/html", "Web page"), ("text/markdown", "Markdown"),
-    ("text/csv", "Sheet"), ("message/", "Mail"), ("application/epub", "Book"), ("application/x-ipynb", "Notebook"),
-    ("application/rtf", "Text document"), ("application/vnd.openxmlformats-officedocument.word", "Text document"),
-    ("application/vnd.oasis.opendocument.text", "Text document"),
-    ("application/vnd.openxmlformats-officedocument.spreadsheet", "Sheet"),
-    ("application/vnd.oasis.opendocument.spreadsheet", "Sheet"),
-    ("application/vnd.openxmlformats-officedocument.presentation", "Slides"),
-    ("application/vnd.oasis.opendocument.presentation", "Slides"),
-    ("text/x-source", "Source code"), ("text/", "Text"),
-)  # fmt: skip
+    ("application/pdf", msgid("PDF")),
+    ("image/", msgid("Image")),
+    ("text/html", msgid("Web page")),
+    ("text/markdown", msgid("Markdown")),
+    ("text/csv", msgid("Sheet")),
+    ("message/", msgid("Mail")),
+    ("application/epub", msgid("Book")),
+    ("application/x-ipynb", msgid("Notebook")),
+    ("application/rtf", msgid("Text document")),
+    ("application/vnd.openxmlformats-officedocument.word", msgid("Text document")),
+    ("application/vnd.oasis.opendocument.text", msgid("Text document")),
+    ("application/vnd.openxmlformats-officedocument.spreadsheet", msgid("Sheet")),
+    ("application/vnd.oasis.opendocument.spreadsheet", msgid("Sheet")),
+    ("application/vnd.openxmlformats-officedocument.presentation", msgid("Slides")),
+    ("application/vnd.oasis.opendocument.presentation", msgid("Slides")),
+    ("text/x-source", msgid("Source code")),
+    ("text/", msgid("Text")),
+)
 _SORTS: Mapping[str, Callable[[Document], Any]] = {
     "title": lambda document: document.title.casefold(),
     "pages": lambda document: document.page_count,
@@ -47,9 +56,9 @@ def chosen(documents: Sequence[Document], tags: Sequence[str]) -> list[Document]
     if len(documents) >= FILTER_FROM:
         with st.container(key="upload_filters", horizontal=True, gap="small"):
             found = _worded(found)
-            found = _one_of("state", "All states", found, lambda document: {STATES[document.state]})
-            found = _one_of("kind", "All kinds", found, lambda document: {kind_of(document)})
-            found = _one_of("folder", "All folders", found, folders_of)
+            found = _one_of("state", _("All states"), found, lambda document: {STATES[document.state]})
+            found = _one_of("kind", _("All kinds"), found, lambda document: {kind_of(document)})
+            found = _one_of("folder", _("All folders"), found, folders_of)
     return _in_order(_tagged(found, tags))
 
 
@@ -61,7 +70,7 @@ def order() -> tuple[str, bool] | None:
 
 def kind_of(document: Document) -> str:
     """What a document is, in a word."""
-    return next((kind for begins, kind in KINDS if document.media_type.startswith(begins)), "Other")
+    return next((kind for begins, kind in KINDS if document.media_type.startswith(begins)), _("Other"))
 
 
 def folders_of(document: Document) -> set[str]:
@@ -74,8 +83,8 @@ def folders_of(document: Document) -> set[str]:
 def _worded(documents: list[Document]) -> list[Document]:
     st.session_state.setdefault("upload_filter", LibraryState.parse().q)
     wanted = st.text_input(
-        "Filter",
-        placeholder="Filter by title, author, kind, year, tag or file name",
+        _("Filter"),
+        placeholder=_("Filter by title, author, kind, year, tag or file name"),
         key="upload_filter",
         label_visibility="collapsed",
         icon=":material/search:",
@@ -105,7 +114,10 @@ def _one_of(
         return documents
     options = [everything, *known, *([kept] if kept and kept not in (everything, *known) else [])]
     st.session_state.setdefault(key, kept or everything)
-    wanted = st.selectbox(name.capitalize(), options, key=key, label_visibility="collapsed", width=150)
+    wanted = st.selectbox(
+        everything, options, key=key, label_visibility="collapsed", width=150,
+        format_func=lambda value: value if name == "folder" and value != everything else _(value),
+    )  # fmt: skip
     LibraryState.write(**{name: "" if wanted == everything else wanted})
     return [document for document in documents if wanted == everything or wanted in values(document)]
 
@@ -115,7 +127,7 @@ def _tagged(documents: list[Document], known: Sequence[str]) -> list[Document]:
     if not known:
         return documents
     wanted = st.pills(
-        "Tags", known, selection_mode="multi", format_func=formatting.plain, key="upload_tags",
+        _("Tags"), known, selection_mode="multi", format_func=formatting.plain, key="upload_tags",
         label_visibility="collapsed",
     )  # fmt: skip
     return [document for document in documents if not wanted or set(wanted) & set(document.tags)]

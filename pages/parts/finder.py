@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from pages.parts import collections, conversations, resources
+from pages.parts import collections, conversations, language, resources
 from pages.parts.components import component
+from pages.parts.language import _
 from pages.parts.page_itself import PLACES
 from pages.parts.viewer import ROOM, answered
 from rag_core.domain import Document
@@ -46,10 +47,12 @@ def found(library: Library, words: str, *, mention: bool) -> list[Found]:
 
 def draw() -> None:
     """Mount what listens for Ctrl+K and the question mark, and go where was chosen last."""
-    places = [{"kind": "page", "id": "", "label": "Library"}]
-    places += [{"kind": "page", "id": place, "label": title} for place, title, _ in PLACES]
+    places = [{"kind": "page", "id": "", "label": _("Library")}]
+    places += [{"kind": "page", "id": place, "label": _(title)} for place, title, _icon in PLACES]
     with st.container(key="frame_finder"):
-        component("finder")(key="frame_finder_part", data={"pages": places}, on_go_change=_want)
+        component("finder")(
+            key="frame_finder_part", data={"pages": places, "chosen": language.chosen()}, on_go_change=_want
+        )
     if wanted := st.session_state.pop(_WANTED, None):
         _go(wanted)
 
@@ -94,7 +97,7 @@ def _gathered(library: Library) -> Iterator[Found]:
 
 def _tags(library: Library) -> Iterator[Found]:
     names = {one.name for one in library.collections.all()}
-    for tag, _ in library.catalogue.tags():
+    for tag, _often in library.catalogue.tags():
         if tag not in names:
             yield {"kind": "tag", "id": tag, "label": tag}
 

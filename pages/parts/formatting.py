@@ -6,6 +6,8 @@ import re
 from datetime import datetime
 from urllib.parse import quote
 
+from pages.parts import language
+from pages.parts.language import _, figure, ngettext
 from rag_core.text.invisible import visible
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$])")
@@ -26,8 +28,14 @@ def link(address: str) -> str:
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """`1 page`, `12 pages`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    """`1 page`, `12 pages`, in the language that is read; each pair of words is a text of the catalogues."""
+    return ngettext(f"{{number}} {one}", f"{{number}} {many or one + 's'}", number)
+
+
+def page(number: int, label: str = "") -> str:
+    """`p. 12`, with the printed label where it is another: `p. 12 (printed ix)`."""
+    words = _("p. {page}") if label in ("", str(number)) else _("p. {page} (printed {label})")
+    return words.format(page=number, label=label)
 
 
 def size(size_bytes: int) -> str:
@@ -37,16 +45,22 @@ def size(size_bytes: int) -> str:
         if value < 1000 or unit == "GB":
             break
         value /= 1000
-    return f"{value:.1f} {unit}" if value < 10 and unit != "B" else f"{value:.0f} {unit}"
+    return f"{figure(value, '.1f' if value < 10 and unit != 'B' else '.0f')} {unit}"
 
 
 def duration(seconds: float) -> str:
     """`less than a second`, `about 40 s`, `about 3 min`, `about 2.5 h`."""
     if seconds < 1:
-        return "less than a second"
+        return _("less than a second")
     if seconds < 100:
-        return f"about {seconds:.0f} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"
+        return _("about {time}").format(time=f"{seconds:.0f} s")
+    minutes, hours = f"{seconds / 60:.0f} min", f"{figure(seconds / 3600, '.1f')} h"
+    return _("about {time}").format(time=minutes if seconds < 90 * 60 else hours)
+
+
+def left(seconds: float) -> str:
+    """`about 3 min left`."""
+    return _("{time} left").format(time=duration(seconds))
 
 
 def day(moment: datetime | None, now: datetime | None = None) -> str:
@@ -56,8 +70,26 @@ def day(moment: datetime | None, now: datetime | None = None) -> str:
     local = moment.astimezone()
     today = (now or datetime.now().astimezone()).astimezone()
     if local.date() == today.date():
-        return f"today {local:%H:%M}"
+        return _("today {time}").format(time=f"{local:%H:%M}")
+    if language.current() != language.SOURCE:
+        return date_in(local, "MMMd" if local.year == today.year else "yMMMd")
     return f"{local.day} {local:%b}" if local.year == today.year else f"{local.day} {local:%b %Y}"
+
+
+def month(moment: datetime, *, with_year: bool) -> str:
+    """`November`, `November 2025`."""
+    if language.current() != language.SOURCE:
+        return date_in(moment, "yMMMM" if with_year else "MMMM")
+    return f"{moment:%B %Y}" if with_year else f"{moment:%B}"
+
+
+def date_in(moment: datetime, parts: str) -> str:
+    """A date with these parts (Unicode's skeletons, UTS 35) as the language that is read has it."""
+    from babel.dates import format_date, format_skeleton
+
+    if parts == "MMMM":  # which no skeleton is for, alone
+        return format_date(moment, "LLLL", locale=language.current())
+    return format_skeleton(parts, moment, locale=language.current())
 
 
 def shorten(text: str, length: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.components import component
+from pages.parts.language import _, server_text
 from pages.parts.opening import Opening
 from pages.parts.page_itself import PLACES
 
@@ -25,6 +27,9 @@ def dress() -> None:
     """Put on the style sheet and the wordmark of the theme in use."""
     st.html(PARTS / "style.css")
     shade = "dark" if st.context.theme.type == "dark" else "light"
+    words = {"--lectern-choose": _("Choose files"), "--lectern-drop": _("or drop them here")}
+    said = "; ".join(f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in words.items())
+    st.html(f"<style>:root {{ {said} }}</style>")
     with st.container(key="frame_drawer"):
         component("drawer")(key="frame_drawer_part", data={})
     st.logo(PARTS / f"art/wordmark-{shade}.svg", size="large", icon_image=PARTS / f"art/wordmark-{shade}.svg")
@@ -34,9 +39,9 @@ def navigation() -> Page:
     """The pages there are; returns the one that was asked for."""
     return st.navigation(
         [
-            st.Page(PAGES / "upload.py", title="Library", icon=":material/library_books:", default=True),
+            st.Page(PAGES / "upload.py", title=_("Library"), icon=":material/library_books:", default=True),
             *(
-                st.Page(PAGES / f"{place}.py", title=title, icon=f":material/{icon}:", url_path=place)
+                st.Page(PAGES / f"{place}.py", title=_(title), icon=f":material/{icon}:", url_path=place)
                 for place, title, icon in PLACES
             ),
         ]
@@ -50,16 +55,16 @@ def run(page: Page) -> None:
     except Exception:
         logger.exception("A page could not be drawn")
         with st.container(key="frame_failed"):
-            st.markdown("#### :material/error: This page could not be drawn")
-            st.text("Your documents and conversations are safe. The log says what happened.")
-            st.button("Draw it again", icon=":material/refresh:", type="primary", key="frame_again")
+            st.markdown(_("#### :material/error: This page could not be drawn"))
+            st.text(_("Your documents and conversations are safe. The log says what happened."))
+            st.button(_("Draw it again"), icon=":material/refresh:", type="primary", key="frame_again")
 
 
 def waiting(opening: Opening) -> None:
     """A calm page that looks again by itself until the library is open."""
     with st.container(key="frame_waiting"):
-        st.markdown("#### Opening your library")
-        st.markdown("The database is starting on this machine. This takes a few seconds.")
+        st.markdown(_("#### Opening your library"))
+        st.markdown(_("The database is starting on this machine. This takes a few seconds."))
     st.fragment(_look_again, run_every=0.4)(opening)
 
 
@@ -67,11 +72,11 @@ def failed(opening: Opening) -> None:
     """Why the library cannot be opened, and a button to try again."""
     error = opening.error
     with st.container(key="frame_failed"):
-        st.markdown("#### :material/error: The library cannot be opened")
-        st.text(str(error) if error else "")
+        st.markdown(_("#### :material/error: The library cannot be opened"))
+        st.text(server_text(str(error)) if error else "")
         if error and error.help:
-            st.text(error.help)
-        if st.button("Try again", icon=":material/refresh:", type="primary", key="frame_retry"):
+            st.text(server_text(error.help))
+        if st.button(_("Try again"), icon=":material/refresh:", type="primary", key="frame_retry"):
             opening.retry()
             st.rerun()
 

@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.parts import asking_of, formatting, naming, reading, resources
 from pages.parts.components import component
+from pages.parts.language import _
 from pages.parts.refreshing import fragment
 from rag_core.domain import Document, Guide, GuideLine, Scope
 from rag_core.library import Library
-from rag_core.text.pages import counted
 
 LOOK_AGAIN_S = 1.0
 _SECTIONS = 12
@@ -20,14 +20,14 @@ _LINE_CHARS = 300
 
 def draw(library: Library, document: Document, page: int) -> None:
     """All of it; what has to be looked for first is drawn once it is found."""
-    st.markdown("### What it is")
+    st.markdown(_("### What it is"))
     st.markdown(formatting.plain(_what(document)))
     looking = _found(library, document) is None or _questions(library, document) is None
     # Always a fragment, so that what it draws late has its place on the page.
     with st.container(key="upload_guide"):
         fragment(_of_text, LOOK_AGAIN_S if looking else None)(library, document, looking)
     if document.sections:
-        st.markdown("### Outline")
+        st.markdown(_("### Outline"))
         reading.outline(document, page, _SECTIONS)
 
 
@@ -35,12 +35,14 @@ def _of_text(library: Library, document: Document, looking: bool) -> None:
     """What was found in its text; the page is drawn anew where something of it was clicked, or nothing more comes."""
     found, asked = _found(library, document), _questions(library, document)
     if found is None or asked is None:
-        st.caption("Looking for questions that it answers." if found else "Looking for its main lines and figures.")
+        st.caption(
+            _("Looking for questions that it answers.") if found else _("Looking for its main lines and figures.")
+        )
     if found is not None:
-        _lines("In a few lines", "upload_guide_lines", found.lines)
-        _lines("Main figures", "upload_guide_figures", found.figures)
+        _lines(_("In a few lines"), "upload_guide_lines", found.lines)
+        _lines(_("Main figures"), "upload_guide_figures", found.figures)
     if asked:
-        st.markdown("### Questions it answers")
+        st.markdown(_("### Questions it answers"))
         for number, question in enumerate(asked):
             st.button(
                 formatting.plain(question), icon=":material/north_east:", key=f"upload_guide_ask_{number}",
@@ -76,11 +78,15 @@ def _lines(title: str, key: str, lines: Sequence[GuideLine]) -> None:
     st.markdown(f"### {title}")
     rows = [
         {
-            "name": formatting.shorten(line.text, _LINE_CHARS), "level": 2, "place": counted(line.page),
-            "page": line.page, "here": False, "open": [line.page, line.start, line.end],
+            "name": formatting.shorten(line.text, _LINE_CHARS),
+            "level": 2,
+            "place": formatting.page(line.page),
+            "page": line.page,
+            "here": False,
+            "open": [line.page, line.start, line.end],
         }
         for line in lines
-    ]  # fmt: skip
+    ]
     component("outline")(key=key, data={"rows": rows, "empty": ""}, on_open_change=lambda: _open(key))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, models, resources
+from pages.parts.language import _, figure, server_text
 from pages.parts.refreshing import failure, watched
 from rag_core.domain import Machine, ModelFile, RuntimeTrial
 from rag_core.errors import LecternError
@@ -24,12 +25,16 @@ def _machine(library: Library) -> None:
 
 def told(found: Machine) -> str:
     """A machine in words."""
-    memory = f"{formatting.size(found.memory_bytes)} of memory, {formatting.size(found.free_bytes)} free."
+    memory = _("{memory} of memory, {free} free.").format(
+        memory=formatting.size(found.memory_bytes), free=formatting.size(found.free_bytes)
+    )
     if not found.device:
-        usual = "OpenVINO is ready for models of the kinds Llama and Qwen; others need llama.cpp. "
-        return f"{memory} {usual if found.openvino else ''}{found.missing}"
-    where = "the graphics card" if found.device == "GPU" else "the processor"
-    return f"{memory} llama.cpp is ready: local models run on {where}."
+        usual = _("OpenVINO is ready for models of the kinds Llama and Qwen; others need llama.cpp.")
+        return f"{memory} {f'{usual} ' if found.openvino else ''}{server_text(found.missing)}"
+    on_card = _("llama.cpp is ready: local models run on the graphics card.")
+    return (
+        f"{memory} {on_card if found.device == 'GPU' else _('llama.cpp is ready: local models run on the processor.')}"
+    )
 
 
 def section(library: Library) -> None:
@@ -46,10 +51,12 @@ def _draw(library: Library) -> None:
     if not files:
         with st.container(key="models_no_files"):
             st.markdown(
-                ":gray[:material/deployed_code: No model file yet. Lectern quotes from your documents without one.]"
+                _(":gray[:material/deployed_code: No model file yet. Lectern quotes from your documents without one.]")
             )
             st.caption(
-                f"Download one below, or put a .gguf file into {formatting.plain(str(library.language_models.folder))}."
+                _("Download one below, or put a .gguf file into {folder}.").format(
+                    folder=formatting.plain(str(library.language_models.folder))
+                )
             )
         return
     chosen = library.preferences.get(models.PREFERENCE)
@@ -61,28 +68,34 @@ def _draw(library: Library) -> None:
 def _row(library: Library, file: ModelFile, number: int, *, chosen: bool) -> None:
     with st.container(key=f"models_file_{number}", horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(gap=None, width="stretch"):
-            mark = " :green-badge[Answers]" if chosen else ""
-            mark += " :blue-badge[In memory]" if file.loaded else ""
+            mark = f" :green-badge[{_('Answers')}]" if chosen else ""
+            mark += f" :blue-badge[{_('In memory')}]" if file.loaded else ""
             st.markdown(f"**{formatting.plain(file.name)}**{mark}")
             st.caption(described(file))
             if file.trials:
                 st.caption(formatting.plain(pace(file.trials)))
         if not file.problem and not chosen:
-            told = f"Let {formatting.plain(file.name)} answer"
-            st.button("Use", key=f"models_use_{number}", help=told, on_click=_use, args=(file.id,))
+            told = _("Let {name} answer").format(name=formatting.plain(file.name))
+            st.button(_("Use"), key=f"models_use_{number}", help=told, on_click=_use, args=(file.id,))
         if file.trials:
-            told = f"Have {formatting.plain(file.name)} tried by each runtime again when it next answers"
+            told = _("Have {name} tried by each runtime again when it next answers").format(
+                name=formatting.plain(file.name)
+            )
             st.button(
                 "", icon=":material/speed:", key=f"models_try_{number}", help=told, on_click=_try, args=(file.id,)
             )
         if file.loaded:
-            st.button("Unload", key=f"models_unload_{number}", on_click=library.language_models.unload, args=(file.id,))
-        told = f"Remove {formatting.plain(file.name)}"
+            st.button(
+                _("Unload"), key=f"models_unload_{number}", on_click=library.language_models.unload, args=(file.id,)
+            )
+        told = _("Remove {name}").format(name=formatting.plain(file.name))
         with st.popover("", icon=":material/delete:", help=told, key=f"models_remove_{number}"):
             st.markdown(
-                f"Remove **{formatting.plain(file.name)}** ({formatting.size(file.size_bytes)}) from this machine?"
+                _("Remove **{name}** ({size}) from this machine?").format(
+                    name=formatting.plain(file.name), size=formatting.size(file.size_bytes)
+                )
             )
-            st.button("Remove", type="primary", key=f"models_removed_{number}", on_click=_remove, args=(file.id,))
+            st.button(_("Remove"), type="primary", key=f"models_removed_{number}", on_click=_remove, args=(file.id,))
     if problem := st.session_state.get(f"models_problem_{file.id}"):
         st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
 
@@ -90,12 +103,12 @@ def _row(library: Library, file: ModelFile, number: int, *, chosen: bool) -> Non
 def described(file: ModelFile) -> str:
     """A model file in one line of Markdown."""
     if file.problem:
-        return f":red[{formatting.plain(file.problem)}]"
-    template = "chat template" if file.has_template else ":orange[no chat template]"
+        return f":red[{formatting.plain(server_text(file.problem))}]"
+    template = _("chat template") if file.has_template else f":orange[{_('no chat template')}]"
     parts = [formatting.size(file.size_bytes), formatting.plain(file.architecture), formatting.plain(file.quantisation)]
-    parts += [f"context {file.context_tokens:,}" if file.context_tokens else "", template]
-    needs = f"needs about {formatting.size(file.memory_bytes)}"
-    fits = "fits into memory" if file.fits else ":orange[more than is free now]"
+    parts += [_("context {tokens}").format(tokens=figure(file.context_tokens)) if file.context_tokens else "", template]
+    needs = _("needs about {memory}").format(memory=formatting.size(file.memory_bytes))
+    fits = _("fits into memory") if file.fits else f":orange[{_('more than is free now')}]"
     return " · ".join(part for part in (*parts, f"{needs}: {fits}") if part)
 
 
@@ -106,11 +119,12 @@ def pace(trials: Sequence[RuntimeTrial]) -> str:
 
 def _pace(trial: RuntimeTrial, *, first: bool) -> str:
     if trial.problem:
-        return trial.problem.rstrip(".")
-    threads = f" on {formatting.count(trial.threads, 'thread')}" if trial.threads else ""
-    wrote = f"wrote {trial.written_per_s:,.1f}" if trial.written_per_s else "wrote none in time"
-    speed = f"read {trial.read_per_s:,.0f} tokens/s, {wrote}"
-    return f"{'Opened' if first else 'tried'} by {trial.runtime}{threads}: {speed}"
+        return server_text(trial.problem).rstrip(".")
+    threads = _(" on {threads}").format(threads=formatting.count(trial.threads, "thread")) if trial.threads else ""
+    wrote = _("wrote {speed}").format(speed=figure(trial.written_per_s, ",.1f")) if trial.written_per_s else ""
+    read = _("read {speed} tokens/s").format(speed=figure(trial.read_per_s, ",.0f"))
+    by = (_("Opened by {runtime}") if first else _("tried by {runtime}")).format(runtime=f"{trial.runtime}{threads}")
+    return f"{by}: {read}, {wrote or _('wrote none in time')}"
 
 
 def _use(model_id: str) -> None:
@@ -121,7 +135,7 @@ def _try(model_id: str) -> None:
     try:
         resources.library().language_models.try_again(model_id)
     except LecternError as error:
-        st.session_state[f"models_problem_{model_id}"] = f"{error} {error.help}"
+        st.session_state[f"models_problem_{model_id}"] = f"{server_text(str(error))} {server_text(error.help)}"
 
 
 def _remove(model_id: str) -> None:
@@ -131,4 +145,4 @@ def _remove(model_id: str) -> None:
         if library.preferences.get(models.PREFERENCE) == model_id:
             library.preferences.set(models.PREFERENCE, None)
     except LecternError as error:
-        st.session_state[f"models_problem_{model_id}"] = f"{error} {error.help}"
+        st.session_state[f"models_problem_{model_id}"] = f"{server_text(str(error))} {server_text(error.help)}"

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 
+from pages.parts.language import _
 from rag_core.domain import Sentence
 
 # All that is read of Markdown within a line; HTML, addresses and the rest stay the text that they are.
@@ -127,7 +128,7 @@ def _image(label: str, address: str) -> Iterator[Run]:
     """An image is said to be left out."""
     if host := _host(address):
         yield Run(text=label, style="")
-        yield Run(host=f"image at {host}, not loaded", address=address)
+        yield Run(host=_("image at {host}, not loaded").format(host=host), address=address)
     else:
         yield Run(text=f"![{label}]({address})", style="")
 
@@ -154,7 +155,7 @@ def _host(address: str) -> str:
         host = urlsplit(address).hostname or ""
         return host.encode("idna").decode()
     except (ValueError, UnicodeError):
-        return "an odd address" if "://" in address else ""
+        return _("an odd address") if "://" in address else ""
 
 
 def _stretches(found: Sequence[Block]) -> Iterator[list[Run]]:

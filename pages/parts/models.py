@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, resources
+from pages.parts.language import _, msgid, server_text
 from pages.parts.refreshing import watched
 from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError
@@ -14,12 +15,13 @@ from rag_core.library import Library
 
 PREFERENCE = "model"
 AGENT = "agent"
+YOURS = msgid("your question and the passages found for it")
 
 
 def choose(library: Library) -> ModelStatus:
     """Draw the choice and return the model that answers; one that is no longer ready gives way, and that is said."""
     with st.container(key="chat_models", gap="small"):
-        chosen, statuses = _choice(library, "Answers by", "chat_model")
+        chosen, statuses = _choice(library, _("Answers by"), "chat_model")
         _more(library, statuses)
     return chosen
 
@@ -35,8 +37,8 @@ def agent(library: Library) -> None:
     kept = library.preferences.get(AGENT)
     st.session_state["chat_agent"] = library.settings.answering.agent if kept is None else kept == "on"
     st.toggle(
-        "Agent", key="chat_agent", on_change=_keep_agent,
-        help="Plans several searches for a question, reads, and searches again where something is missing.",
+        _("Agent"), key="chat_agent", on_change=_keep_agent,
+        help=_("Plans several searches for a question, reads, and searches again where something is missing."),
     )  # fmt: skip
 
 
@@ -44,11 +46,13 @@ def _keep_agent() -> None:
     resources.library().preferences.set(AGENT, "on" if st.session_state["chat_agent"] else "off")
 
 
-def remote_line(chosen: ModelStatus, leaving: str = "your question and the passages found for it") -> None:
+def remote_line(chosen: ModelStatus, leaving: str = YOURS) -> None:
     """Say on the page that passages leave the machine while a remote model is chosen."""
     if chosen.remote:
         st.caption(
-            f":orange[:material/cloud_upload:] {formatting.plain(chosen.label)} answers: {leaving} leave this machine."
+            _(":orange[:material/cloud_upload:] {model} answers: {what} leave this machine.").format(
+                model=formatting.plain(server_text(chosen.label)), what=_(leaving)
+            )
         )
 
 
@@ -58,7 +62,7 @@ def default(library: Library) -> None:
 
 
 def _default(library: Library) -> None:
-    chosen, _ = _choice(library, "The model that answers", "models_default", apart=True)
+    chosen, _statuses = _choice(library, _("The model that answers"), "models_default", apart=True)
     remote_line(chosen)
 
 
@@ -74,8 +78,8 @@ def _choice(
     st.radio(
         label,
         [status.id for status in ready],
-        format_func=lambda model_id: formatting.plain(next(s.label for s in ready if s.id == model_id)),
-        captions=["Leaves this machine" if status.remote else "" for status in ready] if apart else None,
+        format_func=lambda model_id: formatting.plain(server_text(next(s.label for s in ready if s.id == model_id))),
+        captions=[_("Leaves this machine") if status.remote else "" for status in ready] if apart else None,
         key=key,
         on_change=_keep,
         args=(key,),
@@ -83,9 +87,9 @@ def _choice(
     )
     if chosen.id != wanted:
         lost = next((status for status in statuses if status.id == wanted), None)
-        name, reason = (lost.label, f" {lost.reason}") if lost else (wanted, "")
-        told = f"{name} is not ready; {chosen.label} answers.{reason if apart else ''}"
-        st.caption(f":orange[{formatting.plain(told)}]")
+        name, reason = (server_text(lost.label), f" {server_text(lost.reason)}") if lost else (wanted, "")
+        words = _("{model} is not ready; {other} answers.").format(model=name, other=server_text(chosen.label))
+        st.caption(f":orange[{formatting.plain(words + reason if apart else words)}]")
     return chosen, statuses
 
 
@@ -93,12 +97,12 @@ def gemini(library: Library, prefix: str = "models") -> None:
     """Whether Gemini can be asked, and the way to use it or to forget its key."""
     status = next((status for status in library.language_models.statuses() if status.id == "gemini"), None)
     if status is not None and status.ready:
-        st.caption("Gemini has a key, and you confirmed that passages leave this machine.")
+        st.caption(_("Gemini has a key, and you confirmed that passages leave this machine."))
         if prefix == "models":
             _gemini_choice(library)
-        st.button("Forget the key", key=f"{prefix}_gemini_forget", on_click=_forget)
+        st.button(_("Forget the key"), key=f"{prefix}_gemini_forget", on_click=_forget)
     elif status is not None:
-        st.caption(formatting.plain(status.reason))
+        st.caption(formatting.plain(server_text(status.reason)))
         _gemini_form(prefix)
 
 
@@ -106,18 +110,18 @@ def _gemini_choice(library: Library) -> None:
     """Which of Gemini's models answers; its list is asked for on a click alone."""
     name = formatting.plain(library.language_models.gemini_model)
     if library.settings.generation.gemini_model:
-        st.caption(f"The settings name its model: {name}.")
+        st.caption(_("The settings name its model: {name}.").format(name=name))
         return
-    st.caption(f"{name} answers." if name else "The newest small model that Gemini has answers.")
-    st.button("See its models", key="models_gemini_list", icon=":material/list:", on_click=_list_gemini)
+    st.caption(_("{name} answers.").format(name=name) if name else _("The newest small model that Gemini has answers."))
+    st.button(_("See its models"), key="models_gemini_list", icon=":material/list:", on_click=_list_gemini)
     if names := st.session_state.get("models_gemini_names"):
         st.session_state["models_gemini_name"] = name if name in names else ""
         st.selectbox(
-            "Gemini's model", ["", *names], key="models_gemini_name", on_change=_choose_gemini,
-            format_func=lambda name: name or f"The newest small one, now {names[0]}",
+            _("Gemini's model"), ["", *names], key="models_gemini_name", on_change=_choose_gemini,
+            format_func=lambda name: name or _("The newest small one, now {name}").format(name=names[0]),
         )  # fmt: skip
         if name and name not in names:
-            st.caption(f":orange[Gemini has {name} no longer. Choose another.]")
+            st.caption(_(":orange[Gemini has {name} no longer. Choose another.]").format(name=name))
     if problem := st.session_state.get("models_gemini_problem"):
         st.caption(f":red[{formatting.plain(problem)}]")
 
@@ -128,7 +132,7 @@ def _list_gemini() -> None:
     try:
         state["models_gemini_names"] = resources.library().language_models.gemini_models()
     except LecternError as error:
-        state["models_gemini_problem"] = f"{error} {error.help}"
+        state["models_gemini_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
 
 
 def _choose_gemini() -> None:
@@ -142,23 +146,23 @@ def _keep(key: str) -> None:
 def _more(library: Library, statuses: Sequence[ModelStatus]) -> None:
     """What is missing for the others, and the way to use Gemini."""
     missing = [status for status in statuses if not status.ready and status.id != "gemini"]
-    with st.expander("More models", icon=":material/tune:", key="chat_more_models"):
+    with st.expander(_("More models"), icon=":material/tune:", key="chat_more_models"):
         for status in missing:
-            st.markdown(f"**{formatting.plain(status.label)}**")
-            st.caption(formatting.plain(status.reason))
-        st.markdown("**Gemini**")
+            st.markdown(f"**{formatting.plain(server_text(status.label))}**")
+            st.caption(formatting.plain(server_text(status.reason)))
+        st.markdown(_("**Gemini**"))
         gemini(library, "chat")
-        if st.button("All models", icon=":material/deployed_code:", key="chat_all_models", type="tertiary"):
+        if st.button(_("All models"), icon=":material/deployed_code:", key="chat_all_models", type="tertiary"):
             st.switch_page("pages/models.py")
 
 
 def _gemini_form(prefix: str) -> None:
     with st.form(f"{prefix}_gemini_form", border=False):
-        st.text_input("Gemini key", type="password", key=f"{prefix}_gemini_key", autocomplete="off")
-        st.checkbox("Passages of my documents may leave this machine", key=f"{prefix}_gemini_agreed")
-        st.checkbox("Keep the key in .env", key=f"{prefix}_gemini_keep")
+        st.text_input(_("Gemini key"), type="password", key=f"{prefix}_gemini_key", autocomplete="off")
+        st.checkbox(_("Passages of my documents may leave this machine"), key=f"{prefix}_gemini_agreed")
+        st.checkbox(_("Keep the key in .env"), key=f"{prefix}_gemini_keep")
         # In a callback: what a run's body does with a click is lost where another run takes its place before.
-        st.form_submit_button("Use Gemini", icon=":material/cloud_upload:", on_click=_use, args=(prefix,))
+        st.form_submit_button(_("Use Gemini"), icon=":material/cloud_upload:", on_click=_use, args=(prefix,))
     if refusal := st.session_state.pop(f"{prefix}_gemini_refusal", ""):
         st.caption(refusal)
 
@@ -167,14 +171,16 @@ def _use(prefix: str) -> None:
     state = st.session_state
     key = state[f"{prefix}_gemini_key"].strip()
     if not key or not state[f"{prefix}_gemini_agreed"]:
-        state[f"{prefix}_gemini_refusal"] = ":red[Enter a key and tick the first box.]"
+        state[f"{prefix}_gemini_refusal"] = _(":red[Enter a key and tick the first box.]")
         return
     library = resources.library()
     try:
         library.language_models.use_gemini(key, keep=state[f"{prefix}_gemini_keep"])
         library.preferences.set(PREFERENCE, "gemini")
     except LecternError as error:
-        state[f"{prefix}_gemini_refusal"] = f":red[{formatting.plain(str(error))}] {formatting.plain(error.help)}"
+        state[f"{prefix}_gemini_refusal"] = (
+            f":red[{formatting.plain(server_text(str(error)))}] {formatting.plain(server_text(error.help))}"
+        )
 
 
 def _forget() -> None:

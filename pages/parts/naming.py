@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import formatting, resources
 from pages.parts.components import component
+from pages.parts.language import _, server_text
 from rag_core.domain import Document
 from rag_core.errors import LecternError
 
@@ -49,7 +50,7 @@ def rename(wanted: Mapping[str, Any] | None) -> None:
     try:
         resources.library().catalogue.rename(wanted["id"], wanted["title"])
     except KeyError:
-        st.session_state["upload_problem"] = "This document is no longer in the library."
+        st.session_state["upload_problem"] = _("This document is no longer in the library.")
     except LecternError as error:
         tell(error)
 
@@ -61,14 +62,14 @@ def tag(wanted: Mapping[str, Any] | None) -> None:
     try:
         resources.library().catalogue.tag(wanted["ids"], add=wanted.get("add", ()), remove=wanted.get("remove", ()))
     except ValueError as error:
-        st.session_state["upload_problem"] = str(error)
+        st.session_state["upload_problem"] = server_text(str(error))
     except LecternError as error:
         tell(error)
 
 
 def tell(error: LecternError) -> None:
     """Have an error said below, once."""
-    st.session_state["upload_problem"] = f"{error} {error.help}"
+    st.session_state["upload_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
 
 
 def problem() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import conversations, downloading, formatting, models, resources, scoping
+from pages.parts.language import _
 from rag_core.domain import Answer, Message, Scope
 from rag_core.library import Library
 
@@ -24,13 +25,13 @@ def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
             *({"act": f"ask {text}", "words": text} for text in questions(library, conversation, answer) or ()),
         ]
     nothing = answer.outcome == "not found"
-    steps = [{"act": "search", "words": "Search for these words"}] if nothing else []
+    steps = [{"act": "search", "words": _("Search for these words")}] if nothing else []
     steps += _elsewhere(library, conversation, answer)
     quoting, *writing = [status for status in library.language_models.statuses() if status.ready]
     if answer.model == quoting.id and writing:
-        leaves = " (leaves this machine)" if writing[0].remote else ""
+        words = _("Ask {model} (leaves this machine)") if writing[0].remote else _("Ask {model}")
         label = formatting.shorten(writing[0].label, _LABEL_CHARS)
-        steps.append({"act": f"model {writing[0].id}", "words": f"Ask {label}{leaves}"})
+        steps.append({"act": f"model {writing[0].id}", "words": words.format(model=label)})
     return steps
 
 
@@ -84,7 +85,9 @@ def _a_writer(library: Library, conversation: str, answer: Answer) -> list[Step]
     if not light:
         return []
     size = formatting.size(light[-1].size_bytes)
-    words = f"This is quoted word for word. {light[-1].title} would write an answer: {size} to download"
+    words = _("This is quoted word for word. {title} would write an answer: {size} to download").format(
+        title=light[-1].title, size=size
+    )
     return [{"act": f"get {light[-1].wanted}", "words": words}]
 
 
@@ -92,19 +95,23 @@ def _again(library: Library, conversation: str, answer: Answer) -> list[Step]:
     """To have the same answered by another model, or from all documents."""
     others = [one for one in library.language_models.statuses() if one.ready and one.id != answer.model]
     steps = [
-        {"act": f"model {one.id}", "words": f"Again by {formatting.shorten(one.label, _LABEL_CHARS)}"}
-        for one in others[:_NEXT] if not one.remote
-    ]  # fmt: skip
+        {
+            "act": f"model {one.id}",
+            "words": _("Again by {model}").format(model=formatting.shorten(one.label, _LABEL_CHARS)),
+        }
+        for one in others[:_NEXT]
+        if not one.remote
+    ]
     narrowed = answer.trace.searched is not None and bool(answer.trace.searched.scope)
-    return [*steps, *([{"act": "widen", "words": "Again in all documents"}] if narrowed else [])]
+    return [*steps, *([{"act": "widen", "words": _("Again in all documents")}] if narrowed else [])]
 
 
 def _elsewhere(library: Library, conversation: str, answer: Answer) -> list[Step]:
     """To ask in other documents: in those chosen since, in all of them, or in some that are to be chosen."""
     now, searched = conversations.scope(library, conversation), answer.trace.searched
     if searched is not None and now != searched.scope:
-        return [{"act": "again", "words": f"Ask again: {scoping.in_words(now)}"}]
+        return [{"act": "again", "words": _("Ask again: {scope}").format(scope=scoping.in_words(now))}]
     if now:
-        return [{"act": "widen", "words": "Ask all documents"}]
+        return [{"act": "widen", "words": _("Ask all documents")}]
     several = answer.outcome == "not found" and searched is not None and searched.documents > 1
-    return [{"act": "narrow", "words": "Choose where to look", "press": _FILTERS}] if several else []
+    return [{"act": "narrow", "words": _("Choose where to look"), "press": _FILTERS}] if several else []

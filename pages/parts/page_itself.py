@@ -17,11 +17,16 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse
 from starlette.routing import Route
 from streamlit import file_util
 
+from pages.parts.language import msgid
+
 PLACES = (
-    ("chat", "Chat", "forum"), ("search", "Search", "search"), ("evaluation", "Evaluation", "monitoring"),
-    ("insights", "Insights", "insights"), ("models", "Models", "deployed_code"),
-    ("system", "System", "health_and_safety"),
-)  # fmt: skip
+    ("chat", msgid("Chat"), "forum"),
+    ("search", msgid("Search"), "search"),
+    ("evaluation", msgid("Evaluation"), "monitoring"),
+    ("insights", msgid("Insights"), "insights"),
+    ("models", msgid("Models"), "deployed_code"),
+    ("system", msgid("System"), "health_and_safety"),
+)
 """The pages besides the first: the last part of the address, which is the file's name too, title and icon."""
 _SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # By the same rule as the page's own scripts, whose addresses are relative, are found.

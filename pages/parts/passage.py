@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pages.parts import formatting
 from pages.parts.components import component
+from pages.parts.language import _, msgid, server_text
 from rag_core.domain import Citation, Document, Page, ScoreKind, TableAnswer
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, quotation, warning_of
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 SCORES: dict[ScoreKind, str] = {
-    "cosine": "cosine similarity between question and passage, at most 1",
-    "bm25": "BM25 score: how well the words match",
-    "fused": "fused rank of several searches",
-    "rerank": "score of the re-ranking model",
+    "cosine": msgid("cosine similarity between question and passage, at most 1"),
+    "bm25": msgid("BM25 score: how well the words match"),
+    "fused": msgid("fused rank of several searches"),
+    "rerank": msgid("score of the re-ranking model"),
 }
 
 
@@ -49,10 +50,12 @@ def sheet(library: Library, document_id: str, page: int, span: Span | None, near
         document = library.document(document_id)
         shown = library.page(document_id, page)
     except KeyError:
-        gone = {"message": "This document is no longer in the library.", "help": "What was cited is below."}
+        gone = {"message": _("This document is no longer in the library."), "help": _("What was cited is below.")}
         return _frame(document_id, None, page) | {"problem": gone}
     except LecternError as error:
-        return _frame(document_id, None, page) | {"problem": {"message": str(error), "help": error.help}}
+        return _frame(document_id, None, page) | {
+            "problem": {"message": server_text(str(error)), "help": server_text(error.help)}
+        }
     return _frame(document_id, document, page) | {"facts": recognised_words(shown), "cited": span, "near": near}
 
 
@@ -68,9 +71,16 @@ def cited(library: Library, citation: Citation, numbers: Sequence[int] = ()) -> 
         "numbers": list(numbers),
         "quote": citation.text,
         "copy": quotation(citation),
-        "score": f"{score_words(citation)}: {SCORES[citation.score_kind]}",
-        "warning": warning_of(citation).replace(INSTRUCTS, f"{INSTRUCTS} To Lectern it is text like any other."),
+        "score": f"{score_words(citation)}: {_(SCORES[citation.score_kind])}",
+        "warning": _warning(citation),
     }
+
+
+def _warning(citation: Citation) -> str:
+    said = warning_of(citation)
+    return (
+        f"{server_text(said)} {_('To Lectern it is text like any other.')}" if said == INSTRUCTS else server_text(said)
+    )
 
 
 def of_row(library: Library, table: TableAnswer, place: int) -> dict[str, Any]:
@@ -102,10 +112,18 @@ def recognised_words(page: Page) -> list[dict[str, str]]:
     if not page.recogniser:
         return []
     if page.is_heard:
-        detail = f"Written down by speech recognition ({page.recogniser}): listen to it where it matters."
-        return [{"words": f"transcribed, {page.certainty:.0%} certain", "detail": detail}]
-    detail = f"Read off the picture by text recognition ({page.recogniser}): compare it with the page where it matters."
-    return [{"words": f"read by OCR, {page.certainty:.0%} certain", "detail": detail}]
+        detail = _("Written down by speech recognition ({recogniser}): listen to it where it matters.").format(
+            recogniser=page.recogniser
+        )
+        return [
+            {"words": _("transcribed, {certainty} certain").format(certainty=f"{page.certainty:.0%}"), "detail": detail}
+        ]
+    detail = _(
+        "Read off the picture by text recognition ({recogniser}): compare it with the page where it matters."
+    ).format(recogniser=page.recogniser)
+    return [
+        {"words": _("read by OCR, {certainty} certain").format(certainty=f"{page.certainty:.0%}"), "detail": detail}
+    ]
 
 
 def score_words(citation: Citation) -> str:

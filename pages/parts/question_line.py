@@ -7,8 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import chat_stream, conversations, formatting, models, resources, scoping
+from pages.parts import chat_stream, conversations, models, resources, scoping
 from pages.parts.components import component
+from pages.parts.language import _, ngettext
 from pages.parts.refreshing import fragment
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import Document, ModelStatus
@@ -38,7 +39,7 @@ def draw(
             data = {"selector": ".st-key-chat_question textarea", "busy": under_way, "turn": latest, "mentions": True}
             component("keys")(key="chat_keys", data=data)
         with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="chat_ask", gap="small"):
-            placeholder = "Lectern is answering" if under_way else "Ask your documents"
+            placeholder = _("Lectern is answering") if under_way else _("Ask your documents")
             st.chat_input(placeholder, key="chat_question", disabled=under_way, on_submit=_submit)
             if asking is not None and under_way:
                 _stop_button(asking)
@@ -70,15 +71,16 @@ def _coming(library: Library, ready_before: int, to_come_before: int) -> None:
 
 def coming_words(ready: int, to_come: int) -> str:
     """`12 documents can be searched, 28 more are coming in`."""
-    searchable = (
-        f"{formatting.count(ready, 'document')} can be searched" if ready else "No document can be searched yet"
-    )
-    return f"{searchable}, {to_come:,} {'more ' if ready else ''}{'is' if to_come == 1 else 'are'} coming in"
+    if not ready:
+        coming = ngettext("{number} is coming in", "{number} are coming in", to_come)
+        return f"{_('No document can be searched yet')}, {coming}"
+    searchable = ngettext("{number} document can be searched", "{number} documents can be searched", ready)
+    return f"{searchable}, {ngettext('{number} more is coming in', '{number} more are coming in', to_come)}"
 
 
 def _stop_button(asking: RunningAnswer) -> None:
     st.button(
-        "Stopping" if asking.stopping else "Stop",
+        _("Stopping") if asking.stopping else _("Stop"),
         icon=":material/stop_circle:",
         key="chat_stop",
         disabled=asking.stopping,

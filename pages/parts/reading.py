@@ -9,10 +9,10 @@ import streamlit as st
 
 from pages.parts import formatting, page_text
 from pages.parts.components import component
+from pages.parts.language import _, server_text
 from pages.parts.state import LibraryState
 from rag_core.domain import Document, HiddenText, Page, Table
 from rag_core.library import Library
-from rag_core.text.pages import counted
 
 Row = dict[str, Any]
 MOST_TABLES = 200
@@ -22,11 +22,11 @@ _FOUND_CHARS = 60
 def text(library: Library, document: Document, page: int) -> None:
     """A page's text as read; a click on a line marks it in the picture."""
     shown = library.page(document.id, page)
-    empty = "Nothing of this page is read yet." if document.to_recognise else "This page holds no text."
-    data = {"empty": shown.error or empty, "lines": list(_lines(shown, _marked(page)))}
+    empty = _("Nothing of this page is read yet.") if document.to_recognise else _("This page holds no text.")
+    data = {"empty": server_text(shown.error) if shown.error else empty, "lines": list(_lines(shown, _marked(page)))}
     if shown.recogniser:
-        how = "Transcribed" if shown.is_heard else "Read by OCR"
-        st.caption(f"{how} ({formatting.plain(shown.recogniser)}), {shown.certainty:.0%} certain")
+        how = _("Transcribed ({by}), {share} certain") if shown.is_heard else _("Read by OCR ({by}), {share} certain")
+        st.caption(how.format(by=formatting.plain(shown.recogniser), share=f"{shown.certainty:.0%}"))
     component("reading")(key="upload_reading", data=data, on_mark_change=lambda: _mark(page))
 
 
@@ -35,14 +35,17 @@ def outline(document: Document, page: int, most: int | None = None) -> None:
     least = min((section.level for section in document.sections), default=1)
     rows = [
         {
-            "name": section.title, "level": min(section.level - least + 1, 6), "place": counted(section.page),
-            "page": section.page, "here": section.page == page,
+            "name": section.title,
+            "level": min(section.level - least + 1, 6),
+            "place": formatting.page(section.page),
+            "page": section.page,
+            "here": section.page == page,
             "open": [section.page, section.start, section.start + len(section.title)],
         }
         for section in document.sections[:most]
-    ]  # fmt: skip
+    ]
     component("outline")(
-        key="upload_outline", data={"rows": rows, "empty": "No headings were found."},
+        key="upload_outline", data={"rows": rows, "empty": _("No headings were found.")},
         on_open_change=lambda: open_place("upload_outline"),
     )  # fmt: skip
 
@@ -50,43 +53,48 @@ def outline(document: Document, page: int, most: int | None = None) -> None:
 def tables(library: Library, document: Document) -> None:
     """The tables, each with its caption and its page."""
     found = library.tables(document.id)
-    data = {"tables": [_table(table, document) for table in found[:MOST_TABLES]], "empty": "No tables were found."}
+    data = {"tables": [_table(table, document) for table in found[:MOST_TABLES]], "empty": _("No tables were found.")}
     st.caption(formatting.count(len(found), "table") if found else "")
     if len(found) > MOST_TABLES:
-        st.caption(f"The first {MOST_TABLES} are shown.")
+        st.caption(_("The first {most} are shown.").format(most=MOST_TABLES))
     component("tables")(key="upload_tables", data=data, on_open_change=lambda: open_place("upload_tables"))
 
 
 def notes(library: Library, document: Document) -> list[Row]:
     """What was not read and why, what is hidden on pages, and what was read by text recognition."""
     pages = library.pages(document.id)
-    rows = [_note(note) for note in document.notes]
+    rows = [_note(server_text(note)) for note in document.notes]
     for page in pages:
         if page.error:
-            rows.append(_note(f"Page {page.number} could not be read: {page.error}", page.number))
+            rows.append(
+                _note(
+                    _("Page {page} could not be read: {error}").format(page=page.number, error=server_text(page.error)),
+                    page.number,
+                )
+            )
         rows += [_note(_hidden(page, span), page.number, (span.start, span.end)) for span in page.hidden]
     for edit in library.chunk_edits.of(document.id):
         if not edit.in_place:
-            rows.append(_note("A correction fits no passage any more: see Passages.", edit.page))
+            rows.append(_note(_("A correction fits no passage any more: see Passages."), edit.page))
     return rows
 
 
 def told(rows: Sequence[Row]) -> None:
     """The notes; a click opens the page that one is of."""
     component("outline")(
-        key="upload_notes", data={"rows": list(rows), "empty": "All of it was read."},
+        key="upload_notes", data={"rows": list(rows), "empty": _("All of it was read.")},
         on_open_change=lambda: open_place("upload_notes"),
     )  # fmt: skip
 
 
 def _note(name: str, page: int = 0, span: tuple[int, int] = (0, 0)) -> Row:
-    place = counted(page) if page else ""
+    place = formatting.page(page) if page else ""
     return {"name": name, "level": 1, "warn": True, "place": place, "page": page, "here": False, "open": [page, *span]}
 
 
 def _hidden(page: Page, span: HiddenText) -> str:
     found = formatting.shorten(page_text.shown(page.text[span.start : span.end]), _FOUND_CHARS)
-    return f"Text that is not to be seen on the page ({span.why}): “{found}”"
+    return _("Text that is not to be seen on the page ({why}): “{found}”").format(why=_(span.why), found=found)
 
 
 def _lines(page: Page, marked: tuple[int, int] | None) -> Iterator[Row]:
@@ -108,8 +116,8 @@ def _table(table: Table, document: Document) -> Row:
     place = (table.page, table.start)
     before = [section.title for section in document.sections if (section.page, section.start) <= place]
     return {
-        "caption": table.caption or (f"In “{before[-1]}”" if before else "Table"),
-        "place": counted(table.page), "rows": table.rows, "heads": table.heads,
+        "caption": table.caption or (_("In “{section}”").format(section=before[-1]) if before else _("Table")),
+        "place": formatting.page(table.page), "rows": table.rows, "heads": table.heads,
         "open": [table.page, table.start, table.end],
     }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import formatting
+from pages.parts.language import _, ngettext
 from pages.parts.refreshing import fragment, refreshed
 from rag_core.library import Library
 
@@ -20,10 +20,14 @@ def progress(library: Library) -> None:
 def left_words(pages: int, is_recording: bool = False) -> str:
     """`Text recognition (OCR): 12 pages to go.`"""
     if is_recording:
-        return f"Speech recognition: {formatting.count(pages, 'minute')} to go."
-    return f"Text recognition (OCR): {formatting.count(pages, 'page')} to go."
+        return ngettext(
+            "Speech recognition: {number} minute to go.", "Speech recognition: {number} minutes to go.", pages
+        )
+    return ngettext(
+        "Text recognition (OCR): {number} page to go.", "Text recognition (OCR): {number} pages to go.", pages
+    )
 
 
 def _line(library: Library) -> None:
     if left := library.recognition.left():
-        st.caption(f":material/document_scanner: {left_words(left)} Documents can be asked about meanwhile.")
+        st.caption(f":material/document_scanner: {left_words(left)} {_('Documents can be asked about meanwhile.')}")

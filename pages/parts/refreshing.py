@@ -11,6 +11,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, server_text
 from rag_core.domain import Job
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
@@ -81,13 +82,13 @@ def refreshed(draw: Callable[[], None], changed: Callable[[], bool]) -> None:
 
 def working(
     jobs: Jobs, job: Job, share: float, text: str, *, line: str, key: str,
-    label: str = "Stop", icon: str = ":material/stop_circle:", too_late: bool = False,
+    label: str = "", icon: str = ":material/stop_circle:", too_late: bool = False,
 ) -> None:  # fmt: skip
     """A line for work under way: how far it is, from 0 to 1 and in words, and a button that stops it."""
     with st.container(key=line, horizontal=True, vertical_alignment="center", wrap=False):
         st.progress(share, text=text)
         st.button(
-            label, icon=icon, key=key, type="tertiary", disabled=job.stopping or too_late,
+            label or _("Stop"), icon=icon, key=key, type="tertiary", disabled=job.stopping or too_late,
             on_click=jobs.cancel, args=(job.id,),
         )  # fmt: skip
 
@@ -101,5 +102,5 @@ def doing(job: Job, text: str) -> None:
 
 def failure(error: Exception) -> None:
     """Why it did not work, and what to do."""
-    st.markdown(f":red[:material/error:] **{formatting.plain(str(error))}**")
-    st.caption(formatting.plain(getattr(error, "help", "")))
+    st.markdown(f":red[:material/error:] **{formatting.plain(server_text(str(error)))}**")
+    st.caption(formatting.plain(server_text(getattr(error, "help", ""))))

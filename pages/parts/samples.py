@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pages.parts.language import msgid
 from rag_core.domain import Document, Gold, Question
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "samples"
-TOLD = "Three invented documents of an island: a ferry's handbook, a guide to its water works, a storm report."
+TOLD = msgid("Three invented documents of an island: a ferry's handbook, a guide to its water works, a storm report.")
 SUFFIXES = (".pdf", ".md", ".txt")
 
 

@@ -12,12 +12,13 @@ from typing import Any, Literal
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, msgid
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
 
-EVERYTHING = "All documents"
+EVERYTHING = msgid("All documents")
 SECTIONS = 500
-DAYS = {"added_since": "Added from", "added_until": "Added to"}
+DAYS = {"added_since": msgid("Added from"), "added_until": msgid("Added to")}
 _EARLIEST = date(2000, 1, 1)  # offered; the calendar's list of years begins there
 _LABEL_CHARS = 48
 _FEW = 3  # documents, whose sections are offered without one being chosen
@@ -40,11 +41,11 @@ def choose(
     titles = _titles(documents)
     edition = _edition(page, scope)
     filters: dict[str, tuple[str, Sequence[Any], Callable[[Any], str]]] = {
-        "documents": ("Documents", list(titles), lambda key: titles.get(key, "A removed document")),
-        "tags": ("Tags", [tag for tag, _ in library.catalogue.tags()], str),
-        "years": ("Years", _years(documents), str),
-        "sections": ("Sections", _sections(documents, scope), str),
-        "folders": ("Folders", _folders(documents), str),
+        "documents": (_("Documents"), list(titles), lambda key: titles.get(key, _("A removed document"))),
+        "tags": (_("Tags"), [tag for tag, _ in library.catalogue.tags()], str),
+        "years": (_("Years"), _years(documents), str),
+        "sections": (_("Sections"), _sections(documents, scope), str),
+        "folders": (_("Folders"), _folders(documents), str),
     }
     with st.popover(label(scope, titles), icon=":material/filter_list:", key=f"{page}_scope_menu", type=type):
         for name, (title, options, shown) in filters.items():
@@ -54,22 +55,24 @@ def choose(
                 key = _key(page, name, edition)
                 st.session_state[key] = chosen
                 st.multiselect(
-                    title, every, key=key, format_func=shown, placeholder="All", on_change=_changed,
+                    title, every, key=key, format_func=shown, placeholder=_("All"), on_change=_changed,
                     args=(page, edition, name, scope, on_change),
                 )  # fmt: skip
             elif name == "sections" and not scope.documents and len(documents) > _FEW:
-                st.caption("Choose a document, and its sections can be chosen too.")
+                st.caption(_("Choose a document, and its sections can be chosen too."))
         with st.container(horizontal=True, gap="small"):
             for name, title in DAYS.items():
                 key, day = _key(page, name, edition), getattr(scope, name)
                 st.session_state[key] = day
                 st.date_input(
-                    title, value=None, key=key, format="YYYY-MM-DD", on_change=_changed,
+                    _(title), value=None, key=key, format="YYYY-MM-DD", on_change=_changed,
                     min_value=min(_EARLIEST, day or _EARLIEST), max_value=max(date.today(), day or _EARLIEST),
                     args=(page, edition, name, scope, on_change),
                 )  # fmt: skip
         if scope:
-            st.button(EVERYTHING, icon=":material/close:", key=f"{page}_scope_all", on_click=on_change, args=(Scope(),))
+            st.button(
+                _(EVERYTHING), icon=":material/close:", key=f"{page}_scope_all", on_click=on_change, args=(Scope(),)
+            )
 
 
 def label(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
@@ -81,14 +84,14 @@ def in_words(scope: Scope, titles: Mapping[str, str] | None = None) -> str:
     """`All documents`, `3 documents`, the title of the only one, `2 tags · 2020`."""
     parts = [
         _documents_words(scope.documents, titles or {}),
-        _some(scope.tags, "tag"),
-        _some(scope.years, "year"),
-        _some(scope.sections, "section"),
+        _some(scope.tags, formatting.count(len(scope.tags), "tag")),
+        _some(scope.years, formatting.count(len(scope.years), "year")),
+        _some(scope.sections, formatting.count(len(scope.sections), "section")),
         formatting.count(len(scope.folders), "folder") if scope.folders else "",
-        f"since {scope.added_since}" if scope.added_since else "",
-        f"until {scope.added_until}" if scope.added_until else "",
+        _("since {day}").format(day=scope.added_since) if scope.added_since else "",
+        _("until {day}").format(day=scope.added_until) if scope.added_until else "",
     ]
-    return " · ".join(part for part in parts if part) or EVERYTHING
+    return " · ".join(part for part in parts if part) or _(EVERYTHING)
 
 
 def _documents_words(ids: Sequence[str], titles: Mapping[str, str]) -> str:
@@ -97,9 +100,9 @@ def _documents_words(ids: Sequence[str], titles: Mapping[str, str]) -> str:
     return formatting.count(len(ids), "document") if ids else ""
 
 
-def _some(values: Sequence[object], one: str) -> str:
+def _some(values: Sequence[object], counted: str) -> str:
     """Two of them by name, more as a number."""
-    return ", ".join(map(str, values)) if len(values) < 3 else formatting.count(len(values), one)
+    return ", ".join(map(str, values)) if len(values) < 3 else counted
 
 
 def _edition(page: str, scope: Scope) -> int:

@@ -7,37 +7,62 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.parts import formatting, scoping, table
+from pages.parts.language import _, figure, msgid, ngettext, within
 from rag_core.domain import Considered, Document, Searched, Trace
-from rag_core.text.pages import counted
 
 OUTCOMES = {
-    "passage": "Passage",
-    "rank": "Ranked lower",
-    "mmr": "Too like a better one",
-    "similar": "Near-duplicate",
-    "threshold": "Below the threshold",
-    "budget": "No room in the prompt",
+    "passage": msgid("Passage"),
+    "rank": msgid("Ranked lower"),
+    "mmr": msgid("Too like a better one"),
+    "similar": msgid("Near-duplicate"),
+    "threshold": msgid("Below the threshold"),
+    "budget": msgid("No room in the prompt"),
 }
 _MODES = {
-    "hybrid": "words and meaning", "dense": "meaning", "lexical": "words", "clusters": "words, meaning and clusters",
-    "scaler": "clusters first, then within them (SCALER)",
-}  # fmt: skip
+    "hybrid": msgid("words and meaning"),
+    "dense": msgid("meaning"),
+    "lexical": msgid("words"),
+    "clusters": msgid("words, meaning and clusters"),
+    "scaler": msgid("clusters first, then within them (SCALER)"),
+}
 _SCORES = {
-    "dense": "Meaning", "piece": "Best sentence", "lexical": "Words", "clusters": "Clusters",
-    "scaler": "Within clusters", "document": "Document",
-    "fused": "Fused", "cross_encoder": "Cross-encoder", "rerank": "Re-ranked", "coverage": "Spread", "mmr": "MMR",
-}  # fmt: skip
+    "dense": msgid("Meaning"),
+    "piece": msgid("Best sentence"),
+    "lexical": msgid("Words"),
+    "clusters": msgid("Clusters"),
+    "scaler": msgid("Within clusters"),
+    "document": msgid("Document"),
+    "fused": msgid("Fused"),
+    "cross_encoder": msgid("Cross-encoder"),
+    "rerank": msgid("Re-ranked"),
+    "coverage": msgid("Spread"),
+    "mmr": msgid("MMR"),
+}
 _SEARCH_STAGES = {
-    "embed": "question embedded", "dense": "by meaning", "lexical": "by words", "clusters": "by clusters",
-    "scaler": "within clusters",
-    "fuse": "fused", "texts": "texts fetched", "cross_encoder": "cross-encoder", "pieces": "best sentences",
-    "feedback": "like the first", "rows": "table rows", "coverage": "spread over clusters", "fold": "near-duplicates",
-    "pick": "picked", "hits": "made ready",
-}  # fmt: skip
+    "embed": msgid("question embedded"),
+    "dense": msgid("by meaning"),
+    "lexical": msgid("by words"),
+    "clusters": msgid("by clusters"),
+    "scaler": msgid("within clusters"),
+    "fuse": msgid("fused"),
+    "texts": msgid("texts fetched"),
+    "cross_encoder": msgid("cross-encoder"),
+    "pieces": msgid("best sentences"),
+    "feedback": msgid("like the first"),
+    "rows": msgid("table rows"),
+    "coverage": msgid("spread over clusters"),
+    "fold": msgid("near-duplicates"),
+    "pick": msgid("picked"),
+    "hits": msgid("made ready"),
+}
 STAGES = {
-    "prepare": "understood", "search": "searched", "first_text": "first words after", "generate": "written",
-    "cite": "checked", "total": "in all",
-}  # fmt: skip
+    "prepare": msgid("understood"),
+    "search": msgid("searched"),
+    "first_text": msgid("first words after"),
+    "generate": msgid("written"),
+    "cite": msgid("checked"),
+    "total": msgid("in all"),
+}
 SHOWN = 30
 _MEANT = 3
 
@@ -52,27 +77,32 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
         for line in _lines(trace, searched, titles):
             st.markdown(line)
     if searched.candidates:
-        shown = rows(searched.candidates[:SHOWN])
-        config = {name: st.column_config.NumberColumn(format="%.3f") for name in shown if name in _SCORES.values()}
+        shown, scores = rows(searched.candidates[:SHOWN]), {_(score) for score in _SCORES.values()}
+        config = {name: st.column_config.NumberColumn(format="%.3f") for name in shown if name in scores}
         table.draw(
-            f"{key}_searched_candidates", "Candidates", shown, {**config, "Candidate": table.wide("Candidate", 210)}
-        )
+            f"{key}_searched_candidates", _("Candidates"), shown,
+            {**config, _("Candidate"): table.wide(_("Candidate"), 210)},
+        )  # fmt: skip
     if len(searched.candidates) > SHOWN:
-        st.caption(f"and {formatting.count(len(searched.candidates) - SHOWN, 'more candidate')}")
+        st.caption(
+            ngettext("and {number} more candidate", "and {number} more candidates", len(searched.candidates) - SHOWN)
+        )
     if searched.latency_ms:
-        st.caption(formatting.plain(f"The search: {_times(searched.latency_ms, _SEARCH_STAGES)}"))
+        st.caption(formatting.plain(_("The search: {times}").format(times=_times(searched.latency_ms, _SEARCH_STAGES))))
     if trace.latency_ms.keys() & STAGES.keys() - {"search"}:
-        st.caption(formatting.plain(f"The answer: {_times(trace.latency_ms, STAGES)}"))
+        st.caption(formatting.plain(_("The answer: {times}").format(times=_times(trace.latency_ms, STAGES))))
 
 
 def score_name(kind: str) -> str:
     """What a kind of score is called within a line."""
-    return _SCORES.get(kind, kind).lower()
+    return within(_(_SCORES.get(kind, kind)))
 
 
 def _times(latency_ms: Mapping[str, float], stages: Mapping[str, str]) -> str:
     """Those of `stages`, in its order: a kept trace has lost its own."""
-    return " · ".join(f"{said} {latency_ms[name]:,.1f} ms" for name, said in stages.items() if name in latency_ms)
+    return " · ".join(
+        f"{_(said)} {figure(latency_ms[name], ',.1f')} ms" for name, said in stages.items() if name in latency_ms
+    )
 
 
 def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[str]:
@@ -82,16 +112,18 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
     within, counts = scoping.in_words(searched.scope, titles), formatting.count(searched.documents, "document")
     covered = ", ".join([*([counts] if counts != within else []), formatting.count(searched.chunks, "passage")])
     told = {
-        "Searched for": trace.query,
-        "Within": f"{within} ({covered})",
-        "Found by": _MODES.get(searched.mode, searched.mode),
-        "Question": meant.kind if meant.kind != "fact" else "",
-        "Names": ", ".join(meant.names),
-        "Years": ", ".join(map(str, meant.years)),
-        "Together": ", ".join(f"“{phrase}”" for phrase in meant.phrases),
-        "Without": ", ".join(meant.excluded),
-        "Documents meant": ", ".join(f"{titles.get(key, 'a removed one')} ({sure:.2f})" for key, sure in surest),
-        "Expanded by": searched.expansion,
+        _("Searched for"): trace.query,
+        _("Within"): f"{within} ({covered})",
+        _("Found by"): _(_MODES.get(searched.mode, searched.mode)),
+        _("Question"): meant.kind if meant.kind != "fact" else "",
+        _("Names"): ", ".join(meant.names),
+        _("Years"): ", ".join(map(str, meant.years)),
+        _("Together"): ", ".join(f"“{phrase}”" for phrase in meant.phrases),
+        _("Without"): ", ".join(meant.excluded),
+        _("Documents meant"): ", ".join(
+            f"{titles.get(key, _('a removed one'))} ({figure(sure, '.2f')})" for key, sure in surest
+        ),
+        _("Expanded by"): searched.expansion,
     }
     return [f"**{name}**  {formatting.plain(value)}" for name, value in told.items() if value]
 
@@ -99,9 +131,9 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
 def rows(candidates: Sequence[Considered]) -> dict[str, Sequence[object]]:
     """The table by columns: a candidate with its place, its scores, and what became of it."""
     used = [name for name in _SCORES if any(name in candidate.scores for candidate in candidates)]
-    places = [" · ".join(p for p in (counted(item.page), item.section) if p) for item in candidates]
+    places = [" · ".join(p for p in (formatting.page(item.page), item.section) if p) for item in candidates]
     return {
-        "Candidate": [table.text(f"{item.title}, {place}") for item, place in zip(candidates, places, strict=True)],
-        **{_SCORES[name]: [item.scores.get(name) for item in candidates] for name in used},
-        "Outcome": [OUTCOMES.get(item.outcome, item.outcome) for item in candidates],
+        _("Candidate"): [table.text(f"{item.title}, {place}") for item, place in zip(candidates, places, strict=True)],
+        **{_(_SCORES[name]): [item.scores.get(name) for item in candidates] for name in used},
+        _("Outcome"): [_(OUTCOMES.get(item.outcome, item.outcome)) for item in candidates],
     }

@@ -5,20 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import formatting, models, owning, resources
+from pages.parts.language import _, msgid, ngettext, server_text
 from rag_core.domain import ModelServer
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
-PURPOSE = (
+PURPOSE = msgid(
     "Ollama, LM Studio, vLLM, llama-server, or any other that speaks OpenAI's protocol. On this machine nothing leaves "
     "it; of a server elsewhere the page says so while it answers."
 )
-AGREED = "If the server is not on this machine: passages of my documents may be sent to it"
+AGREED = msgid("If the server is not on this machine: passages of my documents may be sent to it")
 
 
 def section(library: Library) -> None:
     """The server that is set, and the form for another."""
-    st.caption(PURPOSE)
+    st.caption(_(PURPOSE))
     server = library.language_models.server()
     with st.container(key="models_server", gap="small"):
         if server.address:
@@ -33,36 +34,42 @@ def section(library: Library) -> None:
 
 def _present(server: ModelServer) -> None:
     with st.container(key="models_server_line", horizontal=True, vertical_alignment="center", gap="small"):
-        names = ", ".join(formatting.plain(name) for name in server.models) or "no model chosen yet"
+        names = ", ".join(formatting.plain(name) for name in server.models) or _("no model chosen yet")
         st.markdown(f"**{formatting.plain(server.address)}** :gray[{names}]", width="stretch")
-        st.button("Forget the server", key="models_server_forget", on_click=_forget)
+        st.button(_("Forget the server"), key="models_server_forget", on_click=_forget)
     if server.problem:
-        st.caption(f":orange[{formatting.plain(server.problem)}]")
+        st.caption(f":orange[{formatting.plain(server_text(server.problem))}]")
     elif not server.here:
-        st.caption(":orange[:material/cloud_upload: This server is not on this machine.]")
+        st.caption(_(":orange[:material/cloud_upload: This server is not on this machine.]"))
 
 
 def _form(server: ModelServer) -> None:
     with st.form("models_server_form", border=False):
-        st.text_input("Address", value=server.address, placeholder="http://localhost:11434", key="models_address")
-        kept = "the key that is set, if it stays empty" if server.has_key else "empty where it wants none"
-        st.text_input("Key", type="password", key="models_server_key", placeholder=kept, autocomplete="off")
-        st.checkbox(AGREED, key="models_server_agreed")
-        st.form_submit_button("Test", icon=":material/network_check:", key="models_server_test", on_click=_test)
+        st.text_input(_("Address"), value=server.address, placeholder="http://localhost:11434", key="models_address")
+        kept = _("the key that is set, if it stays empty") if server.has_key else _("empty where it wants none")
+        st.text_input(_("Key"), type="password", key="models_server_key", placeholder=kept, autocomplete="off")
+        st.checkbox(_(AGREED), key="models_server_agreed")
+        st.form_submit_button(_("Test"), icon=":material/network_check:", key="models_server_test", on_click=_test)
 
 
 def _choice(found: tuple[str, ...]) -> None:
     """What a server that was asked has."""
     if not found:
         st.markdown(
-            ":orange[:material/info:] The server answers, and has no models yet. Load one there, then test again."
+            _(":orange[:material/info:] The server answers, and has no models yet. Load one there, then test again.")
         )
         return
-    st.markdown(f":green[:material/check_circle:] The server answers and has {formatting.count(len(found), 'model')}.")
+    st.markdown(
+        ngettext(
+            ":green[:material/check_circle:] The server answers and has {number} model.",
+            ":green[:material/check_circle:] The server answers and has {number} models.",
+            len(found),
+        )
+    )
     with st.form("models_served_form", border=False):
-        st.multiselect("Models that may answer", found, default=list(found[:1]), key="models_served_chosen")
-        st.checkbox("Keep address and key in .env", key="models_server_keep")
-        st.form_submit_button("Use these", icon=":material/check:", key="models_server_use", on_click=_use)
+        st.multiselect(_("Models that may answer"), found, default=list(found[:1]), key="models_served_chosen")
+        st.checkbox(_("Keep address and key in .env"), key="models_server_keep")
+        st.form_submit_button(_("Use these"), icon=":material/check:", key="models_server_use", on_click=_use)
 
 
 def _test() -> None:
@@ -74,7 +81,7 @@ def _test() -> None:
             state["models_address"], state["models_server_key"], agreed=state["models_server_agreed"]
         )
     except LecternError as error:
-        state["models_server_problem"] = f"{error} {error.help}"
+        state["models_server_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
     else:
         # Fields of a password are emptied with their form; what was tested is what will be used.
         state["models_tested"] = (state["models_address"], state["models_server_key"], state["models_server_agreed"])
@@ -89,7 +96,7 @@ def _use() -> None:
         if names:
             library.preferences.set(models.PREFERENCE, f"server:{names[0]}")
     except LecternError as error:
-        state["models_server_problem"] = f"{error} {error.help}"
+        state["models_server_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
         return
     state["models_served"], state["models_server_problem"] = None, ""
 
@@ -98,4 +105,4 @@ def _forget() -> None:
     try:
         resources.library().language_models.forget_server()
     except LecternError as error:
-        st.session_state["models_server_problem"] = f"{error} {error.help}"
+        st.session_state["models_server_problem"] = f"{server_text(str(error))} {server_text(error.help)}"

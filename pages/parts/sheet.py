@@ -9,13 +9,18 @@ import streamlit as st
 
 from pages.parts import formatting, table_reading
 from pages.parts.components import component
+from pages.parts.language import _, figure, msgid
 from pages.parts.refreshing import REFRESH_S, fragment
 from pages.parts.state import LibraryState
-from rag_core.domain import Document, TableColumn, TableRows, TableView
+from rag_core.domain import ColumnType, Document, TableColumn, TableRows, TableView
 from rag_core.library import Library
 from rag_core.services.table_views import MOST_COLUMNS
 
 AT_ONCE = 50
+KINDS: dict[ColumnType, str] = {
+    "number": msgid("Number"), "date": msgid("Date"), "text": msgid("Text"), "yes/no": msgid("Yes/no"),
+    "choice": msgid("Choice"),
+}  # fmt: skip
 _CELL_CHARS, _NAME_CHARS = 300, 60
 _KEY, _CHOSEN, _FILTER = "upload_grid", "upload_grid_table", "upload_grid_filter"
 _OF = "upload_grid_of"  # the document that all of these are of
@@ -36,14 +41,14 @@ def _draw(library: Library, document: Document) -> None:
     names = library.table_views.names(document.id)
     if not names:
         coming = library.table_views.are_coming(document)
-        st.caption("Its tables are being made ready." if coming else "No tables were found.")
+        st.caption(_("Its tables are being made ready.") if coming else _("No tables were found."))
         return
     place = _chosen(names)
     column = st.session_state.get(_COLUMNS) or 0
     view = library.table_views.view(document.id, place, first_column=column)
     with st.container(horizontal=True, vertical_alignment="center"):
         text = st.text_input(
-            "Filter rows", key=_FILTER, placeholder="Rows that contain …", label_visibility="collapsed",
+            _("Filter rows"), key=_FILTER, placeholder=_("Rows that contain …"), label_visibility="collapsed",
             on_change=lambda: st.session_state.pop(_FIRST, None),
         )  # fmt: skip
         _columns(view)
@@ -74,8 +79,8 @@ def _chosen(names: list[str]) -> int:
     if len(names) == 1:
         return 0
     chosen = st.selectbox(
-        "Table", range(len(names)), key=_CHOSEN, label_visibility="collapsed", on_change=_begin,
-        format_func=lambda at: formatting.shorten(names[at], _NAME_CHARS) or f"Table {at + 1}",
+        _("Table"), range(len(names)), key=_CHOSEN, label_visibility="collapsed", on_change=_begin,
+        format_func=lambda at: formatting.shorten(names[at], _NAME_CHARS) or _("Table {number}").format(number=at + 1),
     )  # fmt: skip
     return chosen if chosen is not None and chosen < len(names) else 0
 
@@ -84,30 +89,40 @@ def _columns(view: TableView) -> None:
     """Which columns of a very wide table are shown."""
     if view.width > MOST_COLUMNS:
         st.selectbox(
-            "Columns", range(0, view.width, MOST_COLUMNS), key=_COLUMNS, label_visibility="collapsed", width=260,
-            format_func=lambda at: f"Columns {at + 1:,}–{min(at + MOST_COLUMNS, view.width):,}",
-        )  # fmt: skip
+            _("Columns"),
+            range(0, view.width, MOST_COLUMNS),
+            key=_COLUMNS,
+            label_visibility="collapsed",
+            width=260,
+            format_func=lambda at: _("Columns {first}–{last}").format(
+                first=figure(at + 1), last=figure(min(at + MOST_COLUMNS, view.width))
+            ),
+        )
 
 
 def _words(view: TableView, rows: TableRows, text: str) -> str:
     """Which rows are shown, and what is not."""
     if not rows.count:
-        return f"No row of {view.rows:,} contains that."
-    shown = f"{rows.first + 1:,}–{rows.first + len(rows.rows):,} of {formatting.count(rows.count, 'row')}"
-    found = f", of {view.rows:,} in all" if text.strip() else ""
-    wide = f", {len(view.columns):,} of {view.width:,} columns" if view.width > len(view.columns) else ""
-    return f"{shown}{found}{wide}"
+        return _("No row of {rows} contains that.").format(rows=figure(view.rows))
+    told = [_("{first}–{last} of {rows}").format(
+        first=figure(rows.first + 1), last=figure(rows.first + len(rows.rows)), rows=formatting.count(rows.count, "row")
+    )]  # fmt: skip
+    if text.strip():
+        told.append(_("of {rows} in all").format(rows=figure(view.rows)))
+    if view.width > len(view.columns):
+        told.append(_("{some} of {whole} columns").format(some=len(view.columns), whole=figure(view.width)))
+    return ", ".join(told)
 
 
 def _column(column: TableColumn) -> dict[str, Any]:
     """A head, what kind of column it stands over, and what that holds."""
-    kind = column.kind.capitalize()
+    kind = _(KINDS[column.kind])
     ends = [formatting.shorten(end, _NAME_CHARS) for end in (column.least, column.most)]
     facts = [
-        f"{column.distinct:,} different",
-        f"{column.empty:,} empty" if column.empty else "",
-        f"{ends[0]} to {ends[1]}" if ends[0] else "",
-        f"mean {column.mean}" if column.mean else "",
+        _("{distinct} different").format(distinct=figure(column.distinct)),
+        _("{empty} empty").format(empty=figure(column.empty)) if column.empty else "",
+        _("{first} to {last}").format(first=ends[0], last=ends[1]) if ends[0] else "",
+        _("mean {mean}").format(mean=column.mean) if column.mean else "",
     ]
     return {
         "head": formatting.shorten(column.head, _NAME_CHARS) or "–", "is_number": column.kind == "number",

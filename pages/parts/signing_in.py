@@ -17,6 +17,7 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from pages.parts import formatting
+from pages.parts.language import _
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def welcome() -> bool:
         return False
     with st.sidebar:
         st.caption(formatting.plain(who()))
-        st.button("Sign out", icon=":material/logout:", type="tertiary", key="signing_out", on_click=st.logout)
+        st.button(_("Sign out"), icon=":material/logout:", type="tertiary", key="signing_out", on_click=st.logout)
     return True
 
 
@@ -134,9 +135,9 @@ def _offer() -> None:
         name for name, value in section.items() if name not in _OWN_FIELDS and isinstance(value, Mapping)
     ]
     with st.container(key="frame_signing_in"):
-        st.markdown("#### Sign in to see this library")
+        st.markdown(_("#### Sign in to see this library"))
         for name in providers or [None]:
-            told = f"Sign in with {formatting.plain(name)}" if name else "Sign in"
+            told = _("Sign in with {name}").format(name=formatting.plain(name)) if name else _("Sign in")
             arguments = [name] if name else []
             st.button(told, icon=":material/login:", type="primary", key=f"signing_in_{name or ''}",
                       on_click=st.login, args=arguments)  # fmt: skip
@@ -144,7 +145,7 @@ def _offer() -> None:
 
 def _turn_away() -> None:
     with st.container(key="frame_failed"):
-        st.markdown("#### :material/block: This library is not open to you")
-        st.text(f"You are signed in as {who() or 'somebody without a verified address'}.")
-        st.text("Whoever runs it can add you: LECTERN_DOORS__USERS names addresses, or domains as @example.org.")
-        st.button("Sign out", icon=":material/logout:", key="signing_out", on_click=st.logout)
+        st.markdown(_("#### :material/block: This library is not open to you"))
+        st.text(_("You are signed in as {who}.").format(who=who() or _("somebody without a verified address")))
+        st.text(_("Whoever runs it can add you: LECTERN_DOORS__USERS names addresses, or domains as @example.org."))
+        st.button(_("Sign out"), icon=":material/logout:", key="signing_out", on_click=st.logout)

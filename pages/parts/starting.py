@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import chat_stream, conversations, formatting, question_line, resources, samples
+from pages.parts.language import _, ngettext
 from pages.parts.refreshing import fragment
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
@@ -23,9 +24,11 @@ def suggestions(library: Library, documents: Sequence[Document], scope: Scope) -
     inside = [one for one in documents if one.id in scope.documents or not set(one.tags).isdisjoint(scope.tags)]
     inside = inside or list(documents)
     with st.container(key="chat_suggestions", gap="small"):
-        st.markdown("## What would you like to know?")
+        st.markdown(_("## What would you like to know?"))
         st.caption(
-            f"Lectern reads {formatting.count(len(inside), 'document')} and shows the passage behind each sentence."
+            _("Lectern reads {documents} and shows the passage behind each sentence.").format(
+                documents=formatting.count(len(inside), "document")
+            )
         )
         settled = question_line.intake(library)[1] == 0
         looking = settled and _answered(inside, scope) is None
@@ -36,15 +39,15 @@ def nothing_to_ask(library: Library) -> None:
     """The way to the library, when there is no document to ask yet."""
     with st.container(key="chat_empty", horizontal_alignment="center"):
         if question_line.intake(library)[1]:
-            st.markdown("## Your documents are coming in")
-            st.markdown("You can ask as soon as the first one can be searched.")
+            st.markdown(_("## Your documents are coming in"))
+            st.markdown(_("You can ask as soon as the first one can be searched."))
         else:
-            st.markdown("## Nothing to read yet")
-            st.markdown("Add a document, or the sample library, and ask away.")
+            st.markdown(_("## Nothing to read yet"))
+            st.markdown(_("Add a document, or the sample library, and ask away."))
             unread(library)
         question_line.coming(library)
         st.button(
-            "Go to the library", icon=":material/library_books:", type="primary", key="chat_to_library",
+            _("Go to the library"), icon=":material/library_books:", type="primary", key="chat_to_library",
             on_click=st.switch_page, args=("pages/upload.py",),
         )  # fmt: skip
 
@@ -53,7 +56,13 @@ def unread(library: Library) -> None:
     """How many documents there are that cannot be asked, as they could not be read."""
     failed = sum(document.state == "failed" for document in library.documents())
     if failed:
-        st.caption(f"{formatting.count(failed, 'document')} could not be read: the library says why.")
+        st.caption(
+            ngettext(
+                "{number} document could not be read: the library says why.",
+                "{number} documents could not be read: the library says why.",
+                failed,
+            )
+        )
 
 
 def _answered(documents: Sequence[Document], scope: Scope) -> list[str] | None:

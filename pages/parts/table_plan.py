@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, dialog, figure, msgid, ngettext
 from rag_core.domain import Message, TableAnswer, TableCondition, TablePlan
 from rag_core.domain.tables import Comparison
 from rag_core.library import Library
@@ -24,10 +25,10 @@ _BETWEEN = " · "
 _DAYS = (date(1500, 1, 1), date(2099, 12, 31))
 _FEWEST_POINTS = 3
 _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
-GONE = "The document of this table is no longer in the library."
+GONE = msgid("The document of this table is no longer in the library.")
 _SIGNS: dict[Comparison, str] = {"over": "over ", "under": "under ", "not": "not "}
-_OF_NUMBERS: dict[str, Comparison] = {"is": "equals", "is over": "over", "is under": "under"}
-_OF_DAYS: dict[str, Comparison] = {"is within": "within", "is after": "over", "is before": "under"}
+_OF_NUMBERS: dict[str, Comparison] = {msgid("is"): "equals", msgid("is over"): "over", msgid("is under"): "under"}
+_OF_DAYS: dict[str, Comparison] = {msgid("is within"): "within", msgid("is after"): "over", msgid("is before"): "under"}
 
 
 def shown(table: TableAnswer | None) -> dict[str, Any] | None:
@@ -39,7 +40,7 @@ def shown(table: TableAnswer | None) -> dict[str, Any] | None:
         "words": formatting.count(table.count, "row"),
         "heads": list(table.heads),
         "rows": [list(row.cells) for row in table.rows],
-        "more": f"and {formatting.count(more, 'more row')}" if more else "",
+        "more": ngettext("and {number} more row", "and {number} more rows", more) if more else "",
         "formula": table.formula,
         "conditions": [one.words for one in table.plan.conditions],
         "groups": _bars(table.groups),
@@ -98,7 +99,7 @@ def _line(groups: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.2f}".removesuffix(".00")
+    return figure(value, ",.0f" if f"{value:.2f}".endswith(".00") else ",.2f")
 
 
 def _changed(
@@ -132,17 +133,17 @@ def _value(condition: TableCondition) -> str:
     return _SIGNS.get(condition.comparison, "") + " to ".join(dict.fromkeys(values))
 
 
-@st.dialog("Change a condition", icon=":material/filter_alt:")
+@dialog("Change a condition", icon=":material/filter_alt:")
 def _change(library: Library, message: Message, table: TableAnswer, place: int, ask: Callable[[Change], None]) -> None:
     condition = table.plan.conditions[place]
     try:
         choices = library.table_plans.choices(table.plan, condition.column, _MOST_CHOICES)
     except KeyError:
-        st.error(GONE)
+        st.error(_(GONE))
         return
     with st.form("chat_condition", border=False):
         wanted = _wanted(condition, choices)
-        if st.form_submit_button("Ask again", type="primary") and wanted is not None:
+        if st.form_submit_button(_("Ask again"), type="primary") and wanted is not None:
             ask(with_another(message, table, place, wanted))
             st.rerun()
 
@@ -159,25 +160,29 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
         months = list(month_name[1:])
         ends = [
             st.selectbox(
-                label,
+                _(label),
                 shown := months if value in months else [value, *months],
                 shown.index(value),
                 key=f"chat_condition_{label}",
             )
-            for label, value in zip(("From", "To"), (condition.values[0], condition.values[-1]), strict=True)
+            for label, value in zip(
+                (msgid("From"), msgid("To")), (condition.values[0], condition.values[-1]), strict=True
+            )
         ]
         return replace(condition, values=tuple(ends))
     is_of_days = _is_day(condition.values[0])
     named = _OF_DAYS if is_of_days else _OF_NUMBERS
     now = next((at for at, one in enumerate(named.values()) if one == condition.comparison), 0)
-    how = st.selectbox(formatting.plain(condition.head), list(named), index=now, key="chat_condition_how")
+    how = st.selectbox(
+        formatting.plain(condition.head), list(named), index=now, key="chat_condition_how", format_func=_
+    )
     comparison = named[how]
     if not is_of_days:
-        number = st.text_input("Number", condition.values[0], key="chat_condition_value").strip()
+        number = st.text_input(_("Number"), condition.values[0], key="chat_condition_value").strip()
         return replace(condition, comparison=comparison, values=(number,)) if number else None
     days = [
-        st.date_input(label, date.fromisoformat(value), *_DAYS, key=f"chat_condition_{label}")
-        for label, value in zip(("From", "To"), (condition.values[0], condition.values[-1]), strict=True)
+        st.date_input(_(label), date.fromisoformat(value), *_DAYS, key=f"chat_condition_{label}")
+        for label, value in zip((msgid("From"), msgid("To")), (condition.values[0], condition.values[-1]), strict=True)
     ]
     return replace(condition, comparison=comparison, values=tuple(day.isoformat() for day in days))
 
@@ -190,16 +195,20 @@ def _is_day(value: str) -> bool:
     return "-" in value[1:]
 
 
-@st.dialog("All rows", icon=":material/download:")
+@dialog("All rows", icon=":material/download:")
 def _rows(library: Library, table: TableAnswer) -> None:
     try:
         library.document(table.plan.document_id)
     except KeyError:
-        st.error(GONE)
+        st.error(_(GONE))
         return
     name = re.sub(r"[^\w-]+", "-", table.title).strip("-") or "rows"
-    st.caption(f"{formatting.count(table.count, 'row')} of {formatting.plain(table.title)}, with every column.")
+    st.caption(
+        _("{rows} of {title}, with every column.").format(
+            rows=formatting.count(table.count, "row"), title=formatting.plain(table.title)
+        )
+    )
     st.download_button(
-        "Download as CSV", lambda: b"".join(library.table_plans.csv(table.plan)), f"{name}.csv", "text/csv",
+        _("Download as CSV"), lambda: b"".join(library.table_plans.csv(table.plan)), f"{name}.csv", "text/csv",
         icon=":material/table_rows:", key="chat_rows_csv", on_click="ignore", width="stretch",
     )  # fmt: skip

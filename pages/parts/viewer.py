@@ -18,6 +18,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from pages.parts import page_text, resources
+from pages.parts.language import asked_for_by, msgid, server_text
 from pages.parts.page_text import Mark
 from rag_core.domain import Box, Document, Page
 from rag_core.errors import LecternError
@@ -53,15 +54,16 @@ def answered(answer: Answer) -> Callable[[Request], Response]:
         try:
             return answer(request, resources.library())
         except KeyError:
-            return _problem("This page is no longer in the library.", "", 404)
+            return _problem(request, msgid("This page is no longer in the library."), "", 404)
         except LecternError as error:
-            return _problem(str(error), error.help, 422)
+            return _problem(request, str(error), error.help, 422)
 
     return answer_or_problem
 
 
-def _problem(message: str, help_text: str, status: int) -> Response:
-    return JSONResponse({"message": message, "help": help_text}, status)
+def _problem(request: Request, message: str, help_text: str, status: int) -> Response:
+    code = asked_for_by(request)
+    return JSONResponse({"message": server_text(message, code), "help": server_text(help_text, code)}, status)
 
 
 def _about(request: Request, library: Library) -> Response:
@@ -163,5 +165,5 @@ def _original(request: Request, library: Library) -> Response:
     kind = document.media_type if document.is_recording else "application/octet-stream"
     path = library.original(document.id)
     if not path.is_file():
-        return _problem("The original file is missing.", "Verify the library.", 404)
+        return _problem(request, msgid("The original file is missing."), msgid("Verify the library."), 404)
     return FileResponse(path, media_type=kind, filename=name, headers=headers)

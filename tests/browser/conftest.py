@@ -140,7 +140,7 @@ def contexts(browser: Browser) -> Iterator[Callable[[bool], BrowserContext]]:
 
     def of(dark: bool) -> BrowserContext:
         if dark not in made:
-            made[dark] = browser.new_context(color_scheme="dark" if dark else "light")
+            made[dark] = browser.new_context(color_scheme="dark" if dark else "light", locale="en-US")
         return made[dark]
 
     yield of

@@ -19,8 +19,8 @@ const drawHead = (chunk) => {
 const drawActs = (chunk, element, tell) => {
   const acts = make("div", "acts");
   if (chunk.index !== null) {
-    act(acts, "Correct", "pencil", () => correct(chunk, element, tell));
-    act(acts, "Leave out", "close", () => tell("leave", chunk.index));
+    act(acts, _("Correct"), "pencil", () => correct(chunk, element, tell));
+    act(acts, _("Leave out"), "close", () => tell("leave", chunk.index));
   }
   if (chunk.undo) act(acts, chunk.undo, "back", () => tell("undo", chunk.place));
   return acts;
@@ -40,7 +40,7 @@ const drawChunk = (chunk, tell) => {
   element.append(body);
   if (chunk.original) {
     const was = make("details", "was");
-    was.append(make("summary", "", "As read"), make("div", "", chunk.original));
+    was.append(make("summary", "", _("As read")), make("div", "", chunk.original));
     element.append(was);
   }
   element.append(drawActs(chunk, element, tell));
@@ -51,7 +51,7 @@ const drawChunk = (chunk, tell) => {
 const correct = (chunk, element, tell) => {
   const field = make("textarea");
   field.value = chunk.text;
-  field.setAttribute("aria-label", `Text of ${chunk.head}`);
+  field.setAttribute("aria-label", _("Text of {name}", { name: chunk.head }));
   const stop = () => {
     element.dataKey = "";
     element.replaceWith(Object.assign(drawChunk(chunk, tell), { dataKey: JSON.stringify(chunk) }));
@@ -67,8 +67,8 @@ const correct = (chunk, element, tell) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
   };
   const acts = make("div", "acts");
-  act(acts, "Save", null, save, "save");
-  act(acts, "Cancel", null, stop);
+  act(acts, _("Save"), null, save, "save");
+  act(acts, _("Cancel"), null, stop);
   element.querySelector(".body .text").remove();
   element.querySelector(".acts").replaceWith(acts);
   element.querySelector(".was")?.remove();
@@ -78,6 +78,7 @@ const correct = (chunk, element, tell) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".chunks");
   if (!root.list) {
     root.heading = make("h3");

@@ -9,6 +9,25 @@ const INVISIBLE = new RegExp(
 );
 const visible = (text) => String(text).replace(INVISIBLE, "");
 
+// What the server gave of the language that is read; a text is its own key, as in pages/parts/language.py.
+let language = { code: "en", texts: {} };
+const speak = (data) => {
+  language = data.language;
+};
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+const _ = (text, values = {}) => fill(language.texts[text] ?? text, values);
+const ngettext = (one, many, number, values = {}) => {
+  const forms = language.texts[one] ?? [one, many];
+  const form = new Intl.PluralRules(language.code).select(number) === "one" ? forms[0] : forms.at(-1);
+  return fill(form, { number: number.toLocaleString(language.code), ...values });
+};
+
+// Why a text is not to be seen, as the library says it.
+const hiddenWhy = (why) => ({
+  "set as hidden": _("set as hidden"), white: _("white"), tiny: _("tiny"), "tag characters": _("tag characters"),
+  "characters of no width": _("characters of no width"),
+})[why] ?? why;
+
 const make = (tag, className = "", text = null) => {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -76,7 +95,7 @@ const copyButton = (className, label, text, hideLabel = false) => {
   };
   element.onclick = () => {
     const done = navigator.clipboard?.writeText(text) ?? Promise.reject();
-    done.then(() => say("Copied"), () => say("The browser refused"));
+    done.then(() => say(_("Copied")), () => say(_("The browser refused")));
     setTimeout(say, 2000);
   };
   return element;
@@ -141,7 +160,7 @@ const drawTags = (names, act) => {
   names.forEach((name) => {
     const chip = make("span", "tag");
     chip.append(make("span", "", name));
-    const off = button("off", `Take the tag ${name} off`, "close", true);
+    const off = button("off", _("Take the tag {name} off", { name }), "close", true);
     off.onclick = () => act({ remove: [name] });
     chip.append(off);
     line.append(chip);
@@ -154,10 +173,10 @@ const tagLine = (names, known, act) => {
   const line = drawTags(names, act);
   const add = make("span", "adding");
   const rest = () => {
-    const plus = button("plus quiet", names.length ? "Add another tag" : "Add a tag", "plus", names.length > 0);
+    const plus = button("plus quiet", names.length ? _("Add another tag") : _("Add a tag"), "plus", names.length > 0);
     plus.onclick = () =>
       edit(add, {
-        value: "", label: "New tag", options: known.filter((name) => !names.includes(name)), stop: rest,
+        value: "", label: _("New tag"), options: known.filter((name) => !names.includes(name)), stop: rest,
         save: (name) => {
           rest();
           act({ add: [name] });
@@ -206,9 +225,9 @@ const ask = async (url, signal = undefined) => {
   try {
     answer = await fetch(url, { signal });
   } catch (error) {
-    throw error.name === "AbortError" ? error : Object.assign(new Error("Lectern does not answer."), { help: "Is it still running?" });
+    throw error.name === "AbortError" ? error : Object.assign(new Error(_("Lectern does not answer.")), { help: _("Is it still running?") });
   }
   if (answer.ok) return answer.json();
   const told = await answer.json().catch(() => ({}));
-  throw Object.assign(new Error(told.message || "This could not be shown."), { help: told.help || "" });
+  throw Object.assign(new Error(told.message || _("This could not be shown.")), { help: told.help || "" });
 };

@@ -9,6 +9,7 @@ const keepFocus = (dialog) => {
 };
 
 export default function ({ data, parentElement }) {
+  speak(data);
   const root = parentElement.querySelector(".copying");
   if (root.dataKey === data.text) return;
   if (root.dataKey === undefined) keepFocus(root.getRootNode().host.closest("[role=dialog]"));

@@ -19,7 +19,7 @@ const drawPassage = (passage) => {
   head.append(make("span", "number", String(passage.rank)), make("span", "title", passage.title), make("span", "quiet", passage.place));
   if (passage.verdict) head.append(make("span", "verdict", passage.verdict));
   const score = make("span", "score quiet", passage.score);
-  score.title = "cosine similarity between question and passage, at most 1";
+  score.title = _("cosine similarity between question and passage, at most 1");
   head.append(score);
   summary.append(head, make("span", "preview quiet", passage.preview));
   details.append(summary, drawText(passage));
@@ -27,6 +27,7 @@ const drawPassage = (passage) => {
 };
 
 export default function ({ data, parentElement }) {
+  speak(data);
   const root = parentElement.querySelector(".evidence");
   const items = data.passages.length ? data.passages : [{ empty: data.empty }];
   patch(root, items, (item) => (item.empty ? make("p", "quiet", item.empty) : drawPassage(item)));

@@ -4,7 +4,7 @@ const cite = (number, data) => {
   mark.type = "button";
   mark.dataset.number = String(number);
   mark.disabled = !source;
-  mark.setAttribute("aria-label", source ? `Open passage ${number}: ${source.title}, ${source.page}` : `Passage ${number}`);
+  mark.setAttribute("aria-label", source ? _("Open passage {number}: {title}, {page}", { number, title: source.title, page: source.page }) : _("Passage {number}", { number }));
   if (source && !source.place) mark.title = visible(`${source.title}, ${source.page}`);
   if (source?.warning) mark.classList.add("warned");
   if (data.active === number) mark.setAttribute("aria-current", "true");
@@ -17,7 +17,7 @@ const drawRun = (run, data) => {
     host.title = visible(run.address);
     return host;
   }
-  if (run.end_of_doubt) return make("span", "doubt-note", "not found in the passages");
+  if (run.end_of_doubt) return make("span", "doubt-note", _("not found in the passages"));
   const tag = run.style === "strong" ? "strong" : run.style === "code" ? "code" : "span";
   return make(tag, run.doubt ? "doubt" : "", run.text);
 };
@@ -71,7 +71,7 @@ const drawSource = (source, data, first) => {
   if (data.active === source.number) element.setAttribute("aria-current", "true");
   element.replaceChildren(make("span", "number", String(source.number)));
   if (first) element.append(make("span", "title", source.title), make("span", "where", source.page));
-  else element.setAttribute("aria-label", `Passage ${source.number}: ${visible(source.title)}, ${source.page}`);
+  else element.setAttribute("aria-label", _("Passage {number}: {title}, {page}", { number: source.number, title: visible(source.title), page: source.page }));
   element.title = visible(`${source.title}, ${source.page}`);
   if (source.warning) {
     element.classList.add("warned");
@@ -86,7 +86,7 @@ const drawSource = (source, data, first) => {
 const drawSources = (sources, data) => {
   const row = make("div", "sources");
   row.setAttribute("role", "group");
-  row.setAttribute("aria-label", "Sources");
+  row.setAttribute("aria-label", _("Sources"));
   const pages = new Map();
   sources.forEach((source) => {
     const page = `${source.title}\n${source.page}`;
@@ -96,7 +96,7 @@ const drawSources = (sources, data) => {
     const group = make("span", "of-page");
     group.append(...those.map((source, place) => drawSource(source, data, place === 0)));
     const copied = those.map(({ copy }) => copy).filter(Boolean).join("\n\n");
-    const label = `Copy ${those.length > 1 ? `${those.length} passages` : "the passage"} of ${those[0].title}, ${those[0].page}`;
+    const label = ngettext("Copy the passage of {title}, {page}", "Copy {number} passages of {title}, {page}", those.length, those[0]);
     if (copied) group.append(copyButton("rate", label, copied, true));
     row.append(group);
   });
@@ -113,20 +113,20 @@ const drawError = (error) => {
 };
 
 const drawRetry = () => {
-  const again = button("retry", "Ask again", "retry");
+  const again = button("retry", _("Ask again"), "retry");
   again.dataset.retry = "true";
   return again;
 };
 
 const drawStopped = () => {
   const line = make("div", "stopped quiet");
-  line.append(make("span", "", "You stopped this answer here."), drawRetry());
+  line.append(make("span", "", _("You stopped this answer here.")), drawRetry());
   return line;
 };
 
 const drawReplaced = (words) => {
   const line = make("div", "replaced quiet");
-  const back = button("how", "Bring it back");
+  const back = button("how", _("Bring it back"));
   back.dataset.back = "true";
   line.append(make("span", "", words), back);
   return line;
@@ -135,10 +135,10 @@ const drawReplaced = (words) => {
 // Why an answer is good or bad, in the user's words.
 const drawReason = (rating, reason, keep) => {
   const line = make("div", "reason");
-  const label = rating === 1 ? "What is good about it?" : "What is wrong with it?";
+  const label = rating === 1 ? _("What is good about it?") : _("What is wrong with it?");
   const show = () => {
     const open = button("how quiet", reason || label, reason ? "pencil" : "plus");
-    if (reason) open.setAttribute("aria-label", `Your reason: ${reason}`);
+    if (reason) open.setAttribute("aria-label", _("Your reason: {reason}", { reason }));
     open.onclick = () => edit(line, { value: reason, label, save: keep, stop: show });
     line.replaceChildren(open);
   };
@@ -158,10 +158,10 @@ const drawOpening = (words, parts, kind = "") => {
   return details;
 };
 
-const drawNotes = (notes, name) => drawOpening(notes.length === 1 ? `1 ${name}` : `${notes.length} ${name}s`, [drawLines(notes)]);
+const drawNotes = (notes, words) => drawOpening(words, [drawLines(notes)]);
 
 const drawFact = ({ words, meaning, lines }) =>
-  drawOpening(words, [make("p", "meaning", meaning), drawOpening("Details", [drawLines(lines)])], "fact");
+  drawOpening(words, [make("p", "meaning", meaning), drawOpening(_("Details"), [drawLines(lines)])], "fact");
 
 // What can be done next; some steps open what the page has already.
 const drawNext = (steps, take) => {
@@ -174,7 +174,7 @@ const drawNext = (steps, take) => {
     (act?.startsWith("ask ") ? asks : line).append(link);
   });
   if (asks.children.length) {
-    asks.prepend(make("span", "quiet", "Ask next"));
+    asks.prepend(make("span", "quiet", _("Ask next")));
     line.append(asks);
   }
   return line;
@@ -183,9 +183,9 @@ const drawNext = (steps, take) => {
 const drawCondition = (words, at, act) => {
   const chip = make("span", "tag");
   const change = button("change", words);
-  change.title = "Change this and ask again";
+  change.title = _("Change this and ask again");
   change.onclick = () => act({ act: "change", at });
-  const off = button("off", `Ask again without: ${words}`, "close", true);
+  const off = button("off", _("Ask again without: {words}", { words }), "close", true);
   off.onclick = () => act({ act: "remove", at });
   chip.append(change, off);
   return chip;
@@ -203,7 +203,7 @@ const drawRows = ({ heads, rows, words }) => {
     const row = table.insertRow();
     row.dataset.row = String(place);
     const open = button("cite", String(place + 1));
-    open.setAttribute("aria-label", `Open row ${place + 1} in its sheet`);
+    open.setAttribute("aria-label", _("Open row {number} in its sheet", { number: place + 1 }));
     row.insertCell().append(open);
     cells.forEach((text) => row.append(make("td", "", text)));
   });
@@ -234,7 +234,7 @@ const drawLine = (points) => {
     return element;
   };
   const places = points.map(({ height }, at) => [8 + (304 * at) / (points.length - 1), 92 - 84 * height]);
-  const label = `${points[0].text} to ${points.at(-1).text}: from ${points[0].figure} to ${points.at(-1).figure}`;
+  const label = _("{first} to {last}: from {low} to {high}", { first: points[0].text, last: points.at(-1).text, low: points[0].figure, high: points.at(-1).figure });
   const svg = draw("svg", { viewBox: "0 0 320 100", role: "img", "aria-label": visible(label) });
   svg.append(draw("polyline", { points: places.map((place) => place.join(",")).join(" ") }));
   points.forEach(({ text, figure }, at) => {
@@ -257,7 +257,7 @@ const drawWhole = (table, root, act) => {
   if (table.conditions.length) {
     const line = make("div", "tags");
     line.setAttribute("role", "group");
-    line.setAttribute("aria-label", "Conditions");
+    line.setAttribute("aria-label", _("Conditions"));
     line.append(...table.conditions.map((words, at) => drawCondition(words, at, act)));
     box.append(line);
   }
@@ -265,7 +265,7 @@ const drawWhole = (table, root, act) => {
   if (table.groups.length) box.append(drawBars(table.groups));
   const end = make("div", "meta quiet");
   if (table.more) end.append(make("span", "", table.more));
-  const file = button("how", "All rows as CSV");
+  const file = button("how", _("All rows as CSV"));
   file.onclick = () => act({ act: "csv", at: 0 });
   end.append(file);
   const formula = table.formula ? [make("p", "meaning", table.formula)] : [];
@@ -279,8 +279,8 @@ const drawWhole = (table, root, act) => {
 const drawRating = (rating) => {
   const group = make("span", "rating");
   group.setAttribute("role", "group");
-  group.setAttribute("aria-label", "Your mark for this answer");
-  [[1, "good", "Good answer"], [-1, "bad", "Bad answer"]].forEach(([value, name, label]) => {
+  group.setAttribute("aria-label", _("Your mark for this answer"));
+  [[1, "good", _("Good answer")], [-1, "bad", _("Bad answer")]].forEach(([value, name, label]) => {
     const element = button("rate", label, name, true);
     element.dataset.rate = name;
     element.setAttribute("aria-pressed", String(rating === value));
@@ -292,15 +292,15 @@ const drawRating = (rating) => {
 const drawMeta = (data) => {
   const meta = make("div", "meta quiet");
   data.facts.forEach((fact) => meta.append(drawFact(fact)));
-  if (data.steps.length) meta.append(drawNotes(data.steps, "step"));
-  if (data.notes.length) meta.append(drawNotes(data.notes, "note"));
+  if (data.steps.length) meta.append(drawNotes(data.steps, ngettext("{number} step", "{number} steps", data.steps.length)));
+  if (data.notes.length) meta.append(drawNotes(data.notes, ngettext("{number} note", "{number} notes", data.notes.length)));
   if (data.searched) {
-    const how = button("how", "What was searched");
+    const how = button("how", _("What was searched"));
     how.dataset.searched = "true";
     meta.append(how);
   }
   const tools = make("span", "tools");
-  if (data.copy) tools.append(copyButton("rate", "Copy answer", data.copy, true));
+  if (data.copy) tools.append(copyButton("rate", _("Copy answer"), data.copy, true));
   if (data.rateable) tools.append(drawRating(data.rating));
   if (tools.children.length) meta.append(tools);
   return meta;
@@ -313,7 +313,7 @@ const editQuestion = (parts, value, ask) => {
   const field = make("textarea", "edit");
   field.value = value;
   field.rows = Math.min(8, value.split("\n").length + 1);
-  field.setAttribute("aria-label", "Edit the question");
+  field.setAttribute("aria-label", _("Edit the question"));
   const stop = () => {
     form.remove();
     parts.asked.hidden = false;
@@ -334,7 +334,7 @@ const editQuestion = (parts, value, ask) => {
     if (event.key === "Escape") stop();
   };
   const buttons = make("div", "buttons");
-  const [cancel, again] = [button("retry", "Leave it"), button("retry", "Ask again", "retry")];
+  const [cancel, again] = [button("retry", _("Leave it")), button("retry", _("Ask again"), "retry")];
   cancel.onclick = stop;
   again.onclick = send;
   buttons.append(cancel, again);
@@ -346,9 +346,9 @@ const editQuestion = (parts, value, ask) => {
 
 // What was searched for where it is another thing than what was asked; a click puts it where it can be changed.
 const drawUnderstood = (text) => {
-  const open = button("how quiet", `Understood as: ${text}`);
+  const open = button("how quiet", _("Understood as: {text}", { text }));
   open.dataset.understood = "true";
-  open.title = "Edit this and ask again";
+  open.title = _("Edit this and ask again");
   return open;
 };
 
@@ -367,7 +367,7 @@ const skeleton = (root) => {
   parts.question.setAttribute("aria-level", "2");
   parts.body.setAttribute("aria-live", "polite"); // told once it is whole: until then it is busy
   parts.answer.append(parts.stage, parts.understood, parts.body, parts.after);
-  const pencil = button("rate pencil", "Edit this question", "pencil", true);
+  const pencil = button("rate pencil", _("Edit this question"), "pencil", true);
   pencil.dataset.edit = "true";
   parts.asked.append(pencil, parts.question);
   root.append(parts.asked, parts.answer);
@@ -395,6 +395,7 @@ const comeIntoView = (root, data) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".exchange");
   const parts = root.parts || skeleton(root);
   root.dataset.state = data.state;

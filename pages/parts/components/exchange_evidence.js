@@ -21,7 +21,7 @@ const drawCrop = (card, picture, marks, title) => {
   frame.style.height = `${Math.min((crop.bottom - crop.top) * high, HIGHEST_PX)}px`;
   const sheet = make("div", "leaf");
   sheet.style.cssText = `width:${wide}px;height:${high}px;left:${-crop.left * wide}px;top:${-crop.top * high}px`;
-  picture.alt = `Part of a page of ${visible(title)}`;
+  picture.alt = _("Part of a page of {title}", { title: visible(title) });
   sheet.append(picture);
   marks.forEach(([, ...edges]) => {
     const [left, top, right, bottom] = edges.map((edge) => edge * 100);

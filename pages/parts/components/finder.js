@@ -1,11 +1,11 @@
 // Ctrl+K finds pages, documents, conversations and commands by a few letters; a question mark lists the keys.
-const KEYS = [
-  ["Ctrl K", "Find a page, document, conversation or command"], ["/", "To the question, or to search in a document"],
-  ["@", "In a question: name a document, tag, section or collection"], ["Enter", "Send the question"],
-  ["Shift Enter", "A new line in it"], ["← →", "Turn pages in a document"], ["+ − 0", "Enlarge, reduce, fit a page"],
-  ["Esc", "Close what is open"], ["?", "This list"],
+const keys = () => [
+  ["Ctrl K", _("Find a page, document, conversation or command")], ["/", _("To the question, or to search in a document")],
+  ["@", _("In a question: name a document, tag, section or collection")], ["Enter", _("Send the question")],
+  ["Shift Enter", _("A new line in it")], ["← →", _("Turn pages in a document")], ["+ − 0", _("Enlarge, reduce, fit a page")],
+  ["Esc", _("Close what is open")], ["?", _("This list")],
 ];
-const KINDS = { page: "Page", document: "Document", collection: "Collection", tag: "Tag", section: "Section", conversation: "Conversation", ask: "Question", search: "Search", new: "Command" };
+const kinds = () => ({ page: _("Page"), document: _("Document"), collection: _("Collection"), tag: _("Tag"), section: _("Section"), conversation: _("Conversation"), ask: _("Question"), search: _("Search"), new: _("Command") });
 
 const closeFinder = (root) => {
   if (!root.dialog) return;
@@ -35,10 +35,10 @@ const openFinder = (root, label) => {
 };
 
 const showKeys = (root) => {
-  const dialog = openFinder(root, "Keys");
+  const dialog = openFinder(root, _("Keys"));
   const list = make("dl", "keys");
-  KEYS.forEach(([key, does]) => list.append(make("dt", "", key), make("dd", "", does)));
-  dialog.append(make("h2", "", "Keys"), list);
+  keys().forEach(([key, does]) => list.append(make("dt", "", key), make("dd", "", does)));
+  dialog.append(make("h2", "", _("Keys")), list);
   dialog.tabIndex = -1;
   dialog.focus();
 };
@@ -47,7 +47,7 @@ const drawFound = (one, place, root) => {
   const row = make("li", "found");
   row.id = `found-${place}`;
   row.setAttribute("role", "option");
-  row.append(make("span", "label", one.label), make("span", "quiet", one.of || KINDS[one.kind]));
+  row.append(make("span", "label", one.label), make("span", "quiet", one.of || kinds()[one.kind]));
   row.onpointerdown = (event) => event.preventDefault();
   row.onclick = () => root.go(one);
   return row;
@@ -55,23 +55,23 @@ const drawFound = (one, place, root) => {
 
 const commands = (root, words) => {
   const fits = (one) => one.label.toLowerCase().includes(words.toLowerCase());
-  const fixed = [...root.pages, { kind: "new", id: "", label: "New conversation" }].filter(fits);
-  const typed = words ? [{ kind: "ask", id: words, label: `Ask: ${words}` }, { kind: "search", id: words, label: `Search: ${words}` }] : [];
+  const fixed = [...root.pages, { kind: "new", id: "", label: _("New conversation") }].filter(fits);
+  const typed = words ? [{ kind: "ask", id: words, label: _("Ask: {words}", { words }) }, { kind: "search", id: words, label: _("Search: {words}", { words }) }] : [];
   return { fixed, typed };
 };
 
 const showFinder = (root) => {
-  const dialog = openFinder(root, "Find");
+  const dialog = openFinder(root, _("Find"));
   const field = make("input");
   const list = make("ul");
   let shown = [], at = 0, asked = 0;
-  Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-label": "Find a page, document, conversation or command" }).forEach(
+  Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-label": _("Find a page, document, conversation or command") }).forEach(
     ([name, value]) => field.setAttribute(name, value),
   );
-  field.placeholder = "Find a page, document, conversation or command";
+  field.placeholder = _("Find a page, document, conversation or command");
   list.id = "found";
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Found");
+  list.setAttribute("aria-label", _("Found"));
   const mark = (place) => {
     at = Math.max(0, Math.min(place, shown.length - 1));
     [...list.children].forEach((row, index) => row.setAttribute("aria-selected", String(index === at)));
@@ -106,13 +106,13 @@ const showFinder = (root) => {
 };
 
 // What Streamlit says in its own words, or calls no part of the page and names all the same.
-const WORDS = {
-  "Page not found": "There is no such page",
-  "The page that you have requested does not seem to exist. Running the app's main page.": "This is the library instead.",
-  "Connection error": "Lectern does not answer",
+const ownWords = () => ({
+  "Page not found": _("There is no such page"),
+  "The page that you have requested does not seem to exist. Running the app's main page.": _("This is the library instead."),
+  "Connection error": _("Lectern does not answer"),
   "Streamlit server is not responding. Are you connected to the internet?":
-    "It was closed, or is being started again. Start it on its machine: this page comes back by itself, and nothing is lost.",
-};
+    _("It was closed, or is being started again. Start it on its machine: this page comes back by itself, and nothing is lost."),
+});
 // A menu that was opened by a key and was not given the focus, as happens while a page is drawn anew.
 const giveFocus = (menu) => {
   if (menu.isGiven) return;
@@ -121,15 +121,26 @@ const giveFocus = (menu) => {
 };
 
 const mend = () => {
+  const words = ownWords();
   document.querySelectorAll('[role="menu"]').forEach(giveFocus);
   document.querySelectorAll('section[role="presentation"][aria-label]').forEach((one) => one.setAttribute("role", "group"));
   document.querySelectorAll('section[role="dialog"] :is(h2, div)').forEach(({ childElementCount, textContent, firstChild }) => {
-    if (!childElementCount && textContent in WORDS) firstChild.nodeValue = WORDS[textContent];
+    if (!childElementCount && textContent in words) firstChild.nodeValue = words[textContent];
   });
 };
 new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
 
+// What was chosen is kept in this browser, and everything is drawn anew in it.
+const keepLanguage = (code) => {
+  if (!code || code === language.code) return;
+  document.cookie = `lectern_language=${code}; path=/; max-age=31536000; samesite=lax`;
+  location.reload();
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
+  document.documentElement.lang = language.code;
+  keepLanguage(data.chosen);
   const root = parentElement.querySelector(".finder");
   mend();
   root.pages = data.pages;

@@ -45,7 +45,7 @@ const drawFoot = (data) => {
   const words = make("span", "quiet words", data.words);
   words.setAttribute("role", "status");
   const steps = make("span", "steps");
-  [["back", "Rows before", "left", data.back], ["on", "Rows after", "right", data.on]].forEach(([name, label, sign, can]) => {
+  [["back", _("Rows before"), "left", data.back], ["on", _("Rows after"), "right", data.on]].forEach(([name, label, sign, can]) => {
     const step = button("step", label, sign, true);
     step.dataset.step = name;
     step.disabled = !can;
@@ -56,6 +56,7 @@ const drawFoot = (data) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".grid");
   const before = root.querySelector(".wide");
   const focused = root.getRootNode().activeElement;

@@ -18,6 +18,7 @@ const comeBack = (selector, tries = 40) => {
 const SCOPE_MENU = '.st-key-chat_scope_menu button[aria-expanded="true"]';
 
 export default function ({ data, parentElement }) {
+  speak(data);
   const root = parentElement.querySelector(".keys");
   const onLine = (event) => {
     if (!event.target.matches?.(data.selector)) return;

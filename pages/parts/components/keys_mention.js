@@ -26,17 +26,18 @@ const markMention = (root, at) => {
 };
 
 const drawMentions = (root, line, found) => {
+  const kinds = { document: _("document"), collection: _("collection"), tag: _("tag"), section: _("section") };
   closeMentions(root);
   if (!found.length) return;
   const box = make("div", "mentions"), list = make("ul"), heard = make("span", "unheard");
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "What @ can mean");
+  list.setAttribute("aria-label", _("What @ can mean"));
   heard.setAttribute("role", "status");
   found.forEach((one) => {
     const row = make("li");
     row.setAttribute("role", "option");
     row.dataset.label = one.label;
-    row.append(make("span", "label", one.label), make("span", "quiet", one.of || ` ${one.kind}`));
+    row.append(make("span", "label", one.label), make("span", "quiet", one.of || ` ${kinds[one.kind]}`));
     row.onpointerdown = (event) => {
       event.preventDefault(); // the line keeps the focus
       takeMention(root, line, one.label);

@@ -1,6 +1,6 @@
 const drawTitle = (root, data) => {
   const line = make("h2", "name");
-  const change = button("change", `Rename ${data.title}`, "pencil", true);
+  const change = button("change", _("Rename {title}", { title: data.title }), "pencil", true);
   const again = (title) => {
     root.replaceChildren(drawTitle(root, { ...data, title }), drawTagged(root, data));
     root.querySelector(".change").focus();
@@ -11,8 +11,8 @@ const drawTitle = (root, data) => {
   };
   change.onclick = () =>
     edit(line, {
-      value: data.title, label: "Title", save: rename, stop: () => again(data.title),
-      back: data.found ? { label: `Found title: ${data.found}`, act: () => rename(null) } : null,
+      value: data.title, label: _("Title"), save: rename, stop: () => again(data.title),
+      back: data.found ? { label: _("Found title: {title}", { title: data.found }), act: () => rename(null) } : null,
     });
   line.append(make("span", "", data.title), change);
   return line;
@@ -21,6 +21,7 @@ const drawTitle = (root, data) => {
 const drawTagged = (root, data) => tagLine(data.tags, data.known, (change) => root.tell("tag", { ids: [data.id], ...change }));
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".naming");
   root.tell = setTriggerValue;
   const key = JSON.stringify(data);

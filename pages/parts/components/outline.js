@@ -15,6 +15,7 @@ const drawRow = (row) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".outline");
   const items = data.rows.length ? data.rows : [{ empty: data.empty }];
   patch(root, items, (row) => (row.empty ? make("p", "quiet", row.empty) : drawRow(row)));

@@ -16,7 +16,7 @@ const drawGrip = (root) => {
   grip.tabIndex = 0;
   grip.setAttribute("role", "separator");
   grip.setAttribute("aria-orientation", "vertical");
-  grip.setAttribute("aria-label", "Width of the document");
+  grip.setAttribute("aria-label", _("Width of the document"));
   const say = () => {
     const share = Math.round((100 * root.clientWidth) / innerWidth);
     Object.entries({ valuemin: 10, valuemax: 100, valuenow: share }).forEach(([name, value]) => grip.setAttribute(`aria-${name}`, String(value)));
@@ -111,7 +111,7 @@ const offerBack = (root) => {
   const { target, page } = root.pages;
   root.back?.remove();
   if (!target.cited || target.page === page) return;
-  root.back = button("tool back", "Back to the passage", "back");
+  root.back = button("tool back", _("Back to the passage"), "back");
   root.back.onclick = () => {
     root.pages.open(target);
     root.view.focus({ preventScroll: true });
@@ -152,7 +152,7 @@ const build = (root, data, act) => {
   root.pages?.end();
   root.view = make("div", "view");
   root.view.tabIndex = 0;
-  root.view.setAttribute("aria-label", "Pages");
+  root.view.setAttribute("aria-label", _("Pages"));
   root.replaceChildren(root.view);
   root.pages = null;
   if (data.closable) root.append(drawGrip(root));
@@ -177,6 +177,7 @@ const listen = (root, data, act) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".passage");
   const act = (name, value) => setTriggerValue(name, value);
   listen(root, data, act);

@@ -4,7 +4,7 @@ const TAGS = { paragraph: "p", item: "li", fixed: "pre" };
 const drawParts = (parts) =>
   parts.map(([text, why, kind]) => {
     const part = make(kind && kind !== "near" ? "mark" : "span", `${kind}${why ? " unseen" : ""}`, text);
-    if (why) part.title = `Not to be seen in the document: ${why}`;
+    if (why) part.title = _("Not to be seen in the document: {why}", { why: hiddenWhy(why) });
     return part;
   });
 
@@ -33,10 +33,10 @@ const drawTable = (rows) => {
 };
 
 const drawBlock = ({ kind, level, parts, rows }) => {
-  if (rows) return widely("Table", drawTable(rows));
+  if (rows) return widely(_("Table"), drawTable(rows));
   const block = make(TAGS[kind] || `h${Math.min(level + 2, 6)}`);
   block.append(...drawParts(parts));
-  return kind === "fixed" ? widely("Text in columns, or code", block) : block;
+  return kind === "fixed" ? widely(_("Text in columns, or code"), block) : block;
 };
 
 const drawText = (blocks) => {

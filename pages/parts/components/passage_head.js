@@ -9,8 +9,8 @@ const drawSteps = (data, act) => {
     tool.onclick = () => act("cite", to);
     return tool;
   };
-  const said = make("span", "quiet", `${at + 1} of ${data.numbers.length}`);
-  steps.append(step("Previous citation", "up", data.numbers[at - 1]), said, step("Next citation", "down", data.numbers[at + 1]));
+  const said = make("span", "quiet", _("{at} of {whole}", { at: at + 1, whole: data.numbers.length }));
+  steps.append(step(_("Previous citation"), "up", data.numbers[at - 1]), said, step(_("Next citation"), "down", data.numbers[at + 1]));
   return steps;
 };
 
@@ -23,9 +23,9 @@ const drawHead = (data, act) => {
   title.append(name);
   head.append(title);
   if (data.numbers.length > 1) head.append(drawSteps(data, act));
-  if (data.copy) head.append(copyButton("tool", "Copy the passage", data.copy, true));
+  if (data.copy) head.append(copyButton("tool", _("Copy the passage"), data.copy, true));
   if (data.closable) {
-    const close = button("tool close", "Close");
+    const close = button("tool close", _("Close"));
     close.prepend(icon("close"));
     close.dataset.act = "close";
     close.onclick = () => act("close", true);
@@ -58,7 +58,7 @@ const drawFacts = (data) => {
 const drawQuote = (data) => {
   const quote = make("details", "quote");
   quote.open = data.quote_open;
-  quote.append(make("summary", "", "The passage as text"), make("blockquote", "", data.quote));
+  quote.append(make("summary", "", _("The passage as text")), make("blockquote", "", data.quote));
   if (data.score) quote.append(make("p", "quiet", data.score));
   return quote;
 };

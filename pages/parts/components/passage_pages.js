@@ -198,7 +198,7 @@ class Pages {
 
   set(slot, blocks) {
     const parts = [drawText(blocks)];
-    if (this.slots.length > 1) parts.unshift(make("p", "turn quiet", `Page ${slot.number}`));
+    if (this.slots.length > 1) parts.unshift(make("p", "turn quiet", _("Page {page}", { page: slot.number })));
     slot.replaceChildren(...parts);
   }
 
@@ -210,7 +210,7 @@ class Pages {
     const drawn = [...marks].sort((a, b) => order.indexOf(a[0]) - order.indexOf(b[0])).map(drawMark);
     if (!sheet.querySelector(".words")) sheet.append(drawWords(lines, slot.size[1] / slot.size[0]));
     sheet.querySelector(".words").before(...drawn);
-    if (!sure) drawn.forEach((mark) => (mark.title = "About here: the text was read off the picture"));
+    if (!sure) drawn.forEach((mark) => (mark.title = _("About here: the text was read off the picture")));
   }
 
   // A picture with as many pixels as are shown of it.
@@ -222,14 +222,14 @@ class Pages {
     slot.picture = width;
     if (!slot.firstChild) slot.append(make("div", "sheet"));
     const picture = make("img");
-    picture.alt = `Picture of page ${slot.number} of ${visible(this.title)}`;
+    picture.alt = _("Picture of page {page} of {title}", { page: slot.number, title: visible(this.title) });
     picture.onload = () => {
       if (slot.picture !== width || !slot.firstChild) return; // let go of meanwhile
       this.shape(slot, picture.naturalWidth / picture.naturalHeight);
       slot.querySelector("img")?.remove();
       slot.firstChild.prepend(picture);
     };
-    picture.onerror = () => slot.firstChild?.replaceChildren(drawProblem({ message: `Page ${slot.number} cannot be drawn.` }));
+    picture.onerror = () => slot.firstChild?.replaceChildren(drawProblem({ message: _("Page {page} cannot be drawn.", { page: slot.number }) }));
     picture.src = viewerUrl(this.id, `/pages/${slot.number}/picture`, [["width", width]]);
   }
 

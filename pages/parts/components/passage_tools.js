@@ -1,5 +1,5 @@
 // The line of tools: pages, size, search, outline, the original.
-const FITS = { auto: "Fit the text", width: "Fit the width", page: "Fit the page" };
+const FITS = ["auto", "width", "page"];
 
 const drawTools = (data, pages) => {
   const bar = make("div", "bar");
@@ -18,18 +18,18 @@ const drawTools = (data, pages) => {
   const where = make("span", "where");
   const size = button("tool size", "");
   size.dataset.act = "size";
-  size.onclick = () => pages.setFit(Object.keys(FITS)[(Object.keys(FITS).indexOf(pages.fit) + 1) % 3]);
-  group("turning", tool("previous", "Previous page", "left", () => pages.go(pages.page - 1)), where,
-    tool("next", "Next page", "right", () => pages.go(pages.page + 1)));
-  group("sizing", tool("smaller", "Smaller", "minus", () => pages.zoom(1 / 1.2)), size,
-    tool("larger", "Larger", "plus", () => pages.zoom(1.2)));
+  size.onclick = () => pages.setFit(FITS[(FITS.indexOf(pages.fit) + 1) % 3]);
+  group("turning", tool("previous", _("Previous page"), "left", () => pages.go(pages.page - 1)), where,
+    tool("next", _("Next page"), "right", () => pages.go(pages.page + 1)));
+  group("sizing", tool("smaller", _("Smaller"), "minus", () => pages.zoom(1 / 1.2)), size,
+    tool("larger", _("Larger"), "plus", () => pages.zoom(1.2)));
   const save = make("a", "tool");
   save.href = viewerUrl(data.document, "/original");
   save.download = "";
-  save.title = "Download the original";
+  save.title = _("Download the original");
   save.setAttribute("aria-label", save.title);
   save.append(icon("save"));
-  const flow = tool("flow", "Show the text alone", "text", () => {
+  const flow = tool("flow", _("Show the text alone"), "text", () => {
     pages.setFlow(!pages.flow);
     flow.setAttribute("aria-pressed", String(pages.flow));
     bar.dataset.flow = String(pages.flow);
@@ -37,8 +37,8 @@ const drawTools = (data, pages) => {
   flow.setAttribute("aria-pressed", "false");
   flow.hidden = !data.drawn;
   bar.dataset.flow = String(!data.drawn);
-  group("others", tool("find", "Search in this document", "find", null), tool("outline", "Outline", "outline", null), flow,
-    tool("wide", "Wide", "wide", () => tools.wide.setAttribute("aria-pressed", String(document.documentElement.classList.toggle("lectern-wide")))),
+  group("others", tool("find", _("Search in this document"), "find", null), tool("outline", _("Outline"), "outline", null), flow,
+    tool("wide", _("Wide"), "wide", () => tools.wide.setAttribute("aria-pressed", String(document.documentElement.classList.toggle("lectern-wide")))),
     save);
   tools.wide.setAttribute("aria-pressed", String(document.documentElement.classList.contains("lectern-wide")));
   return { bar, tools, where, size };
@@ -48,14 +48,17 @@ const drawTools = (data, pages) => {
 const tellPage = ({ where, tools }, pages, over = false) => {
   const { page, about } = pages;
   const label = about.pages[page - 1][2];
-  const called = label && label !== String(page) ? ` (${pages.sound ? "from" : "printed"} ${label})` : "";
-  const words = `${pages.sound ? "Minute" : "Page"} ${page} of ${about.pages.length}${called}`;
+  const values = { page, whole: about.pages.length, label };
+  const named = label && label !== String(page);
+  const words = pages.sound
+    ? named ? _("Minute {page} of {whole} (from {label})", values) : _("Minute {page} of {whole}", values)
+    : named ? _("Page {page} of {whole} (printed {label})", values) : _("Page {page} of {whole}", values);
   const open = button("tool", words);
-  open.title = "Go to a page";
+  open.title = _("Go to a page");
   open.dataset.act = "page";
   open.onclick = () =>
     edit(where, {
-      value: String(page), label: "Page", stop: () => tellPage({ where, tools }, pages, true),
+      value: String(page), label: _("Page"), stop: () => tellPage({ where, tools }, pages, true),
       save: (text) => {
         const number = about.pages.findIndex((one) => one[2] === text) + 1;
         pages.go(Number.parseInt(text, 10) || number || page);
@@ -70,8 +73,11 @@ const tellPage = ({ where, tools }, pages, over = false) => {
 
 const tellSize = ({ size }, fit, percent) => {
   size.firstChild.textContent = `${percent} %`;
-  size.title = `${FITS[fit] || "As chosen"}; a click fits ${fit === "auto" ? "the width" : fit === "width" ? "the page" : "the text"}`;
-  size.setAttribute("aria-label", `${percent} percent. ${size.title}`);
+  const titles = {
+    auto: _("Fit the text; a click fits the width"), width: _("Fit the width; a click fits the page"), page: _("Fit the page; a click fits the text"),
+  };
+  size.title = titles[fit] || _("As chosen; a click fits the text");
+  size.setAttribute("aria-label", _("{percent} percent. {what}", { percent, what: size.title }));
 };
 
 // A recording is played from the minute that is read.
@@ -80,7 +86,7 @@ const drawPlayer = (data) => {
   player.controls = true;
   player.preload = "metadata";
   player.src = viewerUrl(data.document, "/original");
-  player.setAttribute("aria-label", "Recording");
+  player.setAttribute("aria-label", _("Recording"));
   return player;
 };
 
@@ -89,7 +95,7 @@ const drawFinder = (pages, stop) => {
   const finder = make("div", "finder");
   finder.setAttribute("role", "search");
   const field = make("input", "edit");
-  field.placeholder = "Search in this document";
+  field.placeholder = _("Search in this document");
   field.setAttribute("aria-label", field.placeholder);
   const said = make("span", "quiet said");
   said.setAttribute("role", "status");
@@ -98,7 +104,7 @@ const drawFinder = (pages, stop) => {
     if (!pages.hits.length) return;
     at = (at + step + pages.hits.length) % pages.hits.length;
     pages.show(pages.hits[at]);
-    said.textContent = `${at + 1} of ${pages.hits.length}${finder.more ? "+" : ""}`;
+    said.textContent = _("{at} of {whole}", { at: at + 1, whole: `${pages.hits.length}${finder.more ? "+" : ""}` });
   };
   const look = async () => {
     const words = field.value.trim();
@@ -109,7 +115,7 @@ const drawFinder = (pages, stop) => {
     finder.more = found.more;
     at = Math.max(found.hits.findIndex(([page]) => page >= pages.page), 0) - 1;
     pages.hits = found.hits;
-    said.textContent = words ? "Not in this document" : "";
+    said.textContent = words ? _("Not in this document") : "";
     if (found.hits.length) move(1);
     else pages.show(null);
   };
@@ -124,7 +130,7 @@ const drawFinder = (pages, stop) => {
     if (field.value.trim() === asked) move(event.shiftKey ? -1 : 1);
     else await look();
   };
-  const [before, after, close] = [["Previous hit", "up"], ["Next hit", "down"], ["Close the search", "close"]].map(([label, name]) => button("tool", label, name, true));
+  const [before, after, close] = [[_("Previous hit"), "up"], [_("Next hit"), "down"], [_("Close the search"), "close"]].map(([label, name]) => button("tool", label, name, true));
   before.onclick = () => move(-1);
   after.onclick = () => move(1);
   close.onclick = stop;
@@ -136,13 +142,13 @@ const drawFinder = (pages, stop) => {
 
 const drawOutline = (pages, stop) => {
   const list = make("nav", "headings");
-  list.setAttribute("aria-label", "Outline");
+  list.setAttribute("aria-label", _("Outline"));
   const { sections } = pages.about;
   const least = Math.min(...sections.map(([, level]) => level));
   sections.forEach(([title, level, page, start]) => {
     const row = button("row", title);
     row.style.paddingInlineStart = `${0.75 + 0.9 * Math.min(level - least, 5)}rem`;
-    row.append(make("span", "quiet", `p. ${page}`));
+    row.append(make("span", "quiet", _("p. {page}", { page })));
     row.onclick = () => {
       pages.show([page, start, start + [...title].length]);
       stop();

@@ -5,16 +5,17 @@ const drawLine = (line) => {
   const element = make("button", `line${line.outside ? " outside" : ""}`);
   element.type = "button";
   element.setAttribute("aria-pressed", String(line.on));
-  if (line.outside) element.title = "Running title, page number or the like: in no passage";
+  if (line.outside) element.title = _("Running title, page number or the like: in no passage");
   line.parts.forEach(([text, why]) => {
     const part = make("span", why ? "unseen" : "", text);
-    if (why) part.title = `Not to be seen on the page: ${why}`;
+    if (why) part.title = _("Not to be seen on the page: {why}", { why: hiddenWhy(why) });
     element.append(part);
   });
   return element;
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".reading");
   patch(root, data.lines.length ? data.lines : [{ empty: data.empty }], drawLine);
   root.onclick = (event) => {

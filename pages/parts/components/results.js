@@ -12,7 +12,7 @@ const drawMarked = (row) => {
 };
 
 const drawPicture = (row) => {
-  const frame = button("picture", `Open ${row.place} of ${row.title}`, row.picture ? null : "page", true);
+  const frame = button("picture", _("Open {place} of {title}", { place: row.place, title: row.title }), row.picture ? null : "page", true);
   frame.dataset.open = row.id;
   frame.tabIndex = -1; // the title is the same way in, for the keyboard
   if (row.picture) {
@@ -26,7 +26,7 @@ const drawPicture = (row) => {
 
 const drawActs = (row) => {
   const acts = make("div", "acts");
-  [["ask", "Ask about it"], ["only", "Only this document"]].forEach(([name, label]) => {
+  [["ask", _("Ask about it")], ["only", _("Only this document")]].forEach(([name, label]) => {
     const act = button("act", label);
     act.dataset[name] = row.id;
     act.setAttribute("aria-label", `${label}: ${row.title}`);
@@ -38,7 +38,7 @@ const drawActs = (row) => {
 // Figures of ranking are of use to few: folded.
 const drawScores = (row) => {
   const scores = make("details", "scores quiet");
-  scores.append(make("summary", "", "How this was found"), make("span", "", row.scores));
+  scores.append(make("summary", "", _("How this was found")), make("span", "", row.scores));
   return scores;
 };
 
@@ -71,6 +71,7 @@ const drawRow = (row) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".results");
   const focused = root.getRootNode().activeElement?.closest("[data-id]")?.dataset.id;
   patch(root, data.rows, drawRow);

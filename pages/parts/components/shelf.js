@@ -1,11 +1,11 @@
 // An own table and not st.dataframe, whose cells are a picture: titles and tags are changed where they stand, a failure
 // says below its title what to do, and on a phone a document is a card and not a strip to be pushed sideways.
-const COLUMNS = [
-  ["title", "Title", "text"],
-  ["pages", "Pages", "number"],
-  ["size", "Size", "number"],
-  ["added", "Added", "number"],
-  ["state", "State", "text"],
+const columns = () => [
+  ["title", _("Title"), "text"],
+  ["pages", _("Pages"), "number"],
+  ["size", _("Size"), "number"],
+  ["added", _("Added"), "number"],
+  ["state", _("State"), "text"],
 ];
 
 const drawTick = (label, checked, change) => {
@@ -23,9 +23,9 @@ const drawHead = (root, data) => {
   const row = make("tr");
   const all = make("th", "tick");
   const every = data.rows.length > 0 && data.rows.every((other) => root.chosen.has(other.id));
-  all.append(drawTick("Choose all", every, (on) => choose(root, on ? data.rows.map((other) => other.id) : [])));
+  all.append(drawTick(_("Choose all"), every, (on) => choose(root, on ? data.rows.map((other) => other.id) : [])));
   row.append(all);
-  COLUMNS.forEach(([name, label, kind]) => {
+  columns().forEach(([name, label, kind]) => {
     const cell = make("th", kind);
     cell.scope = "col";
     const current = order && order[0] === name;
@@ -37,7 +37,7 @@ const drawHead = (root, data) => {
     row.append(cell);
   });
   const last = make("th", "acts");
-  last.append(make("span", "unseen", "Actions"));
+  last.append(make("span", "unseen", _("Actions")));
   row.append(last);
   head.append(row);
   return head;
@@ -48,12 +48,12 @@ const drawName = (row, root) => {
   const open = button("open", row.title);
   open.dataset.open = row.id;
   open.disabled = !row.openable;
-  const change = button("change", `Rename ${row.title}`, "pencil", true);
+  const change = button("change", _("Rename {title}", { title: row.title }), "pencil", true);
   change.onclick = () =>
     edit(line, {
-      value: row.title, label: "Title", stop: () => restore(line, row, root),
+      value: row.title, label: _("Title"), stop: () => restore(line, row, root),
       save: (title) => rename(line, row, root, title),
-      back: row.found ? { label: `Found title: ${row.found}`, act: () => rename(line, row, root, null) } : null,
+      back: row.found ? { label: _("Found title: {title}", { title: row.found }), act: () => rename(line, row, root, null) } : null,
     });
   line.append(open, change);
   return line;
@@ -77,10 +77,10 @@ const drawLock = (row, root) => {
   const field = make("input", "edit");
   field.type = "password";
   field.autocomplete = "off";
-  field.placeholder = "Password";
-  field.setAttribute("aria-label", `Password of ${row.title}`);
+  field.placeholder = _("Password");
+  field.setAttribute("aria-label", _("Password of {title}", { title: row.title }));
   field.onkeydown = (event) => event.stopPropagation(); // letters are shortcuts of the page
-  const open = button("unlock", "Unlock");
+  const open = button("unlock", _("Unlock"));
   open.type = "submit";
   form.onsubmit = (event) => {
     event.preventDefault();
@@ -111,11 +111,11 @@ const drawRow = (row, root) => {
   const line = make("tr");
   const tick = make("td", "tick");
   const change = (on) => choose(root, on ? [...root.chosen, row.id] : [...root.chosen].filter((id) => id !== row.id));
-  tick.append(drawTick(`Choose ${row.title}`, root.chosen.has(row.id), change));
+  tick.append(drawTick(_("Choose {title}", { title: row.title }), root.chosen.has(row.id), change));
   line.append(tick, drawTitle(row, root));
   const cell = (name, value) => {
     const element = make("td", `${name === "added" ? "" : "number "}${name}`, value);
-    if (name === "pages") element.dataset.unit = row.sort.pages === 1 ? "page" : "pages";
+    if (name === "pages") element.dataset.unit = ngettext("page", "pages", row.sort.pages);
     return element;
   };
   [["pages", row.pages], ["size", row.size], ["added", row.added]].forEach(([name, value]) =>
@@ -126,11 +126,11 @@ const drawRow = (row, root) => {
   line.append(state);
   const acts = make("td", "acts");
   if (row.retryable) {
-    const retry = button("act", `Try ${row.title} again`, "retry", true);
+    const retry = button("act", _("Try {title} again", { title: row.title }), "retry", true);
     retry.dataset.retry = row.id;
     acts.append(retry);
   }
-  const remove = button("act", `Remove ${row.title}`, "bin", true);
+  const remove = button("act", _("Remove {title}", { title: row.title }), "bin", true);
   remove.dataset.remove = row.id;
   acts.append(remove);
   line.append(acts);
@@ -145,22 +145,22 @@ const drawBar = (root, data) => {
   const key = JSON.stringify([rows.map((row) => row.id), names]);
   if (root.bar.dataKey === key) return;
   root.bar.dataKey = key;
-  const none = button("none quiet", "Choose none", "close", true);
+  const none = button("none quiet", _("Choose none"), "close", true);
   none.onclick = () => choose(root, []);
   const act = (change) => root.tell("tag", { ids: rows.map((row) => row.id), ...change });
-  const remove = button("away", "Remove", "bin");
+  const remove = button("away", _("Remove"), "bin");
   remove.onclick = () => {
     root.tell("away", rows.map((row) => row.id));
     choose(root, []);
   };
   const again = rows.filter((row) => row.retryable);
-  const retry = button("away", `Try ${again.length === 1 ? "it" : `${again.length}`} again`, "retry");
+  const retry = button("away", ngettext("Try it again", "Try {number} again", again.length), "retry");
   retry.onclick = () => root.tell("again", again.map((row) => row.id));
   const able = rows.filter((row) => row.openable);
-  const asks = button("asks", able.length === 1 ? "Ask this" : `Ask these ${able.length}`, "ask");
+  const asks = button("asks", able.length === 1 ? _("Ask this") : _("Ask these {count}", { count: able.length }), "ask");
   asks.onclick = () => root.tell("ask", able.map((row) => row.id));
   root.bar.replaceChildren(
-    ...(able.length ? [asks] : []), make("span", "count", `${rows.length} chosen`), tagLine(names, root.known, act), ...(again.length ? [retry] : []), remove, none,
+    ...(able.length ? [asks] : []), make("span", "count", _("{count} chosen", { count: rows.length })), tagLine(names, root.known, act), ...(again.length ? [retry] : []), remove, none,
   );
 };
 
@@ -174,7 +174,7 @@ const draw = (root, data) => {
     root.chosen = new Set();
     root.bar = make("div", "bar");
     root.bar.setAttribute("role", "toolbar");
-    root.bar.setAttribute("aria-label", "Chosen documents");
+    root.bar.setAttribute("aria-label", _("Chosen documents"));
     root.table = make("table");
     root.append(root.bar, root.table);
   }
@@ -194,6 +194,7 @@ const draw = (root, data) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".shelf");
   root.tell = setTriggerValue;
   draw(root, data);

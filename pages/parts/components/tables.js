@@ -26,6 +26,7 @@ const drawTable = (table) => {
 };
 
 export default function ({ data, parentElement, setTriggerValue }) {
+  speak(data);
   const root = parentElement.querySelector(".tables");
   patch(root, data.tables.length ? data.tables : [{ empty: data.empty }], drawTable);
   root.onclick = (event) => {

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.parts import formatting
 from pages.parts.evaluation import chunking
 from pages.parts.evaluation.configurations import shown
+from pages.parts.language import _, dialog, ngettext, server_text
 from pages.parts.refreshing import failure
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError
@@ -20,28 +21,39 @@ BEFORE = "evaluation_before"
 PROBLEM = "evaluation_applying_problem"
 
 
-@st.dialog("Make it the library's?", icon=":material/check_circle:")
+@dialog("Make it the library's?", icon=":material/check_circle:")
 def form(library: Library, configuration: Configuration) -> None:
     """Say what changes, and do it once that was confirmed."""
     fields = {field.key: field for field in library.evaluation.fields()}
     st.markdown(f"**{formatting.plain(configuration.name)}**")
-    st.caption("From now on searches and answers use:")
+    st.caption(_("From now on searches and answers use:"))
     for key, value in configuration.changes.items():
         field = fields.get(key)
-        own = f" :gray[instead of {formatting.plain(shown(field.value))}]" if field else ""
-        st.markdown(f"{formatting.plain(field.label if field else key)}: **{formatting.plain(shown(value))}**{own}")
+        own = f" :gray[{_('instead of {value}').format(value=formatting.plain(shown(field.value)))}]" if field else ""
+        st.markdown(
+            f"{formatting.plain(server_text(field.label) if field else key)}: **{formatting.plain(shown(value))}**{own}"
+        )
     if rechunks(configuration.changes):
         count = sum(document.state == "ready" for document in library.documents())
-        st.caption(f"{formatting.count(count, 'document is', 'documents are')} re-chunked in the background.")
-    st.caption("You can take it back on this page.")
+        st.caption(
+            ngettext(
+                "{number} document is re-chunked in the background.",
+                "{number} documents are re-chunked in the background.",
+                count,
+            )
+        )
+    st.caption(_("You can take it back on this page."))
     with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Leave it", key="evaluation_leave"):
+        if st.button(_("Leave it"), key="evaluation_leave"):
             st.rerun()
-        if st.button("Make it the library's", type="primary", key="evaluation_apply_confirmed"):
+        if st.button(_("Make it the library's"), type="primary", key="evaluation_apply_confirmed"):
             try:
                 apply(library, configuration, fields)
             except LecternError as error:
-                st.markdown(f":red[:material/error:] {formatting.plain(str(error))} {formatting.plain(error.help)}")
+                st.markdown(
+                    f":red[:material/error:] {formatting.plain(server_text(str(error)))} "
+                    f"{formatting.plain(server_text(error.help))}"
+                )
                 return
             st.rerun()
 
@@ -89,10 +101,12 @@ def way_back(library: Library) -> None:
     when = formatting.day(datetime.fromisoformat(held["at"]))
     with st.container(key="evaluation_way_back", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
-            f":green[:material/check_circle:] “{formatting.plain(held['name'])}” is the library's :gray[since {when}]"
+            _(":green[:material/check_circle:] “{name}” is the library's :gray[since {when}]").format(
+                name=formatting.plain(held["name"]), when=when
+            )
         )
         st.button(
-            "Take it back", icon=":material/undo:", type="tertiary", key="evaluation_take_back", on_click=_take_back,
+            _("Take it back"), icon=":material/undo:", type="tertiary", key="evaluation_take_back", on_click=_take_back,
             args=(library, held["before"]),
         )  # fmt: skip
 

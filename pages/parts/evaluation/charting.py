@@ -8,17 +8,18 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.evaluation import looked_up
+from pages.parts.language import _, msgid, server_text
 from rag_core.domain import Drawing, Run
 
 AROUND_PX = 150  # on the page the height is that of the whole: legend, axis and all
 TABS = {
-    "metrics_retrieval": "Passages",
-    "metrics_answer": "Answers",
-    "over_k": "Over k",
-    "questions": "Better and worse",
-    "reliability": "Confidence",
-    "latency": "Time",
-    "history": "History",
+    "metrics_retrieval": msgid("Passages"),
+    "metrics_answer": msgid("Answers"),
+    "over_k": msgid("Over k"),
+    "questions": msgid("Better and worse"),
+    "reliability": msgid("Confidence"),
+    "latency": msgid("Time"),
+    "history": msgid("History"),
 }
 
 
@@ -27,18 +28,23 @@ def section(runs: Sequence[Run]) -> None:
     found = {drawing.key: drawing for drawing in looked_up.drawings(tuple(run.id for run in runs), _stamp(runs))}
     if not found:
         return
-    st.markdown("## Charts")
+    st.markdown(_("## Charts"))
     with st.container(key="evaluation_charts", gap="small"):
         chosen = st.segmented_control(
-            "Chart", list(found), format_func=lambda key: TABS.get(key, found[key].title), default=next(iter(found)),
-            required=True, key=f"evaluation_chart_{'_'.join(found)}", label_visibility="collapsed",
-        )  # fmt: skip
+            _("Chart"),
+            list(found),
+            format_func=lambda key: _(TABS.get(key, found[key].title)),
+            default=next(iter(found)),
+            required=True,
+            key=f"evaluation_chart_{'_'.join(found)}",
+            label_visibility="collapsed",
+        )
         drawing = found[chosen or next(iter(found))]
-        st.markdown(f"**{drawing.title}**")
+        st.markdown(f"**{server_text(drawing.title)}**")
         # Without its own tones a chart takes those of the theme in use.
         st.vega_lite_chart(spec=themed(drawing.spec), key=f"evaluation_chart_of_{drawing.key}", alt=drawing.caption)
-        st.caption(drawing.caption)
-        with st.expander("The numbers", icon=":material/table_rows:", key=f"evaluation_numbers_{drawing.key}"):
+        st.caption(server_text(drawing.caption))
+        with st.expander(_("The numbers"), icon=":material/table_rows:", key=f"evaluation_numbers_{drawing.key}"):
             st.dataframe(columns_of(drawing), hide_index=True)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts import formatting
 from pages.parts.evaluation import looked_up, numbers
+from pages.parts.language import _, server_text
 from rag_core.domain import Difference, Estimate, Metric, Run
 
 FEW = 30
@@ -36,9 +37,9 @@ def pair(runs: Sequence[Run]) -> tuple[Run, Run] | None:
         return runs[0], runs[1]
     named, by_id = labels(runs), {run.id: run for run in runs}
     with st.container(key="evaluation_pair", horizontal=True, vertical_alignment="bottom", gap="small"):
-        first = st.selectbox("Compare", list(named), format_func=named.__getitem__, key="evaluation_first")
+        first = st.selectbox(_("Compare"), list(named), format_func=named.__getitem__, key="evaluation_first")
         others = [run_id for run_id in named if run_id != first]
-        second = st.selectbox("with", others, format_func=named.__getitem__, key="evaluation_second")
+        second = st.selectbox(_("with"), others, format_func=named.__getitem__, key="evaluation_second")
     return by_id[first], by_id[second]
 
 
@@ -48,24 +49,32 @@ def verdict(a: Run, b: Run, found: Sequence[Difference]) -> None:
     with st.container(key="evaluation_verdict", gap="xsmall"):
         for item in sure:
             mark = ":green[:material/trending_up:]" if numbers.better(item) else ":red[:material/trending_down:]"
-            st.markdown(f"{mark} {formatting.plain(item.sentence)}")
+            st.markdown(f"{mark} {formatting.plain(server_text(item.sentence))}")
         if fewer_by_itself(a, b, sure):
-            st.caption("The share of right passages falls by itself where more passages are shown: see what is found.")
-        rest = [item.metric.label for item in found if not item.significant and item.count]
+            st.caption(
+                _("The share of right passages falls by itself where more passages are shown: see what is found.")
+            )
+        rest = [server_text(item.metric.label) for item in found if not item.significant and item.count]
         if not sure and rest:
             names = (f"“{run.configuration.name}”" for run in (a, b))
-            st.markdown(f"**No difference beyond chance between {formatting.plain(' and '.join(names))}.**")
+            st.markdown(
+                _("**No difference beyond chance between {runs}.**").format(
+                    runs=formatting.plain(_(" and ").join(names))
+                )
+            )
             asked = max(item.count for item in found)
             if asked < FEW:
                 st.caption(
-                    f"With {formatting.count(asked, 'question')} only large differences can be told from chance; "
-                    "more questions tell smaller ones."
+                    _(
+                        "With {questions} only large differences can be told from chance; more "
+                        "questions tell smaller ones."
+                    ).format(questions=formatting.count(asked, "question"))
                 )
         elif rest:
             others = ", ".join(rest) if len(rest) <= NAMED else formatting.count(len(rest), "other metric")
-            st.caption(formatting.plain(f"No difference beyond chance in {others}."))
+            st.caption(formatting.plain(_("No difference beyond chance in {others}.").format(others=others)))
         elif not found:
-            st.caption("The two have no question in common that was measured.")
+            st.caption(_("The two have no question in common that was measured."))
 
 
 def fewer_by_itself(a: Run, b: Run, sure: Sequence[Difference]) -> bool:
@@ -93,9 +102,9 @@ def tables(runs: Sequence[Run], metrics: Sequence[Metric], found: Sequence[Diffe
     main = [metric for metric in there if metric.key in MAIN or metric.key in differing]
     if main:
         _table("evaluation_summary", runs, main, found)
-        st.caption("In grey are 95 % intervals: where the mean over more such questions would lie.")
+        st.caption(_("In grey are 95 % intervals: where the mean over more such questions would lie."))
     if there:
-        with st.expander("Every metric", icon=":material/table_rows:", key="evaluation_every_metric"):
+        with st.expander(_("Every metric"), icon=":material/table_rows:", key="evaluation_every_metric"):
             _table("evaluation_metrics", runs, there, found, explained=True)
 
 
@@ -103,15 +112,19 @@ def _table(
     key: str, runs: Sequence[Run], shown: Sequence[Metric], found: Sequence[Difference], *, explained: bool = False
 ) -> None:
     by_key = {item.metric.key: item for item in found if item.count}
-    helps = [f"  \n:gray[{formatting.plain(metric.help)}]" if explained else "" for metric in shown]
-    columns = {"Metric": [f"**{formatting.plain(item.label)}**{more}" for item, more in zip(shown, helps, strict=True)]}
+    helps = [f"  \n:gray[{formatting.plain(server_text(metric.help))}]" if explained else "" for metric in shown]
+    columns = {
+        _("Metric"): [
+            f"**{formatting.plain(server_text(item.label))}**{more}" for item, more in zip(shown, helps, strict=True)
+        ]
+    }
     for run_id, name in labels(runs).items():
         of = next(run.metrics for run in runs if run.id == run_id)
         columns[formatting.plain(name)] = [_value(metric, of.get(metric.key)) for metric in shown]
     if found:
         columns["Difference"] = [_change(by_key.get(metric.key)) for metric in shown]
     with st.container(key=key):
-        st.table(columns, border="horizontal", hide_index=True, alt="Metrics of the runs")
+        st.table(columns, border="horizontal", hide_index=True, alt=_("Metrics of the runs"))
 
 
 def _value(metric: Metric, found: Estimate | None) -> str:
@@ -129,24 +142,27 @@ def details(found: Sequence[Difference]) -> None:
     """How sure each difference is, with its p value."""
     if not found:
         return
-    with st.expander("How sure this is", icon=":material/functions:", key="evaluation_details"):
+    with st.expander(_("How sure this is"), icon=":material/functions:", key="evaluation_details"):
         st.dataframe(
             {
-                "Metric": [item.metric.label for item in found],
-                "Difference": [numbers.change(item) for item in found],
-                "95 % interval": [numbers.change_interval(item) for item in found],
+                _("Metric"): [server_text(item.metric.label) for item in found],
+                _("Difference"): [numbers.change(item) for item in found],
+                _("95 % interval"): [numbers.change_interval(item) for item in found],
                 "p": [f"{item.p:.4f}" for item in found],
-                "p, corrected": [f"{item.p_corrected:.4f}" for item in found],
-                "Questions": [item.count for item in found],
-                "Beyond chance": ["yes" if item.significant else "no" for item in found],
+                _("p, corrected"): [f"{item.p_corrected:.4f}" for item in found],
+                _("Questions"): [item.count for item in found],
+                _("Beyond chance"): [_("yes") if item.significant else _("no") for item in found],
             },
             hide_index=True,
         )
         for item in found:
-            st.caption(formatting.plain(item.sentence))
+            st.caption(formatting.plain(server_text(item.sentence)))
         st.caption(
-            "The same questions are compared pairwise: the interval by bootstrap, p by a permutation test, corrected "
-            "for comparing many metrics at once (Holm). Below 0.05 a difference is called more than chance."
+            _(
+                "The same questions are compared pairwise: the interval by bootstrap, p by a "
+                "permutation test, corrected "
+                "for comparing many metrics at once (Holm). Below 0.05 a difference is called more than chance."
+            )
         )
 
 

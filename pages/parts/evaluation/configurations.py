@@ -11,12 +11,13 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import formatting, resources
+from pages.parts.language import _, dialog, msgid, server_text
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
 PREFERENCE = "evaluation_configurations"
-AS_IT_IS = Configuration("The library as it is")
+AS_IT_IS = Configuration(msgid("The library as it is"))
 MOST = 6
 NAME_CHARS, TEXT_CHARS = 60, 40
 EDITED = "evaluation_edited"
@@ -41,14 +42,23 @@ def section(library: Library) -> list[Configuration]:
         with st.container(horizontal=True):
             if len(choices) <= MOST:
                 st.button(
-                    "Add a configuration", icon=":material/add:", type="tertiary", key="evaluation_add_configuration",
-                    on_click=_edit, args=(None,),
-                )  # fmt: skip
+                    _("Add a configuration"),
+                    icon=":material/add:",
+                    type="tertiary",
+                    key="evaluation_add_configuration",
+                    on_click=_edit,
+                    args=(None,),
+                )
             st.button(
-                "Compare with the seeds", icon=":material/compare_arrows:", type="tertiary", key="evaluation_seeds",
+                _("Compare with the seeds"),
+                icon=":material/compare_arrows:",
+                type="tertiary",
+                key="evaluation_seeds",
                 on_click=_compare_with_seeds,
-                help="Ticks the library as it is, and the five systems that Lectern grew from, as they cut and search.",
-            )  # fmt: skip
+                help=_(
+                    "Ticks the library as it is, and the five systems that Lectern grew from, as they cut and search."
+                ),
+            )
     edited = st.session_state.pop(EDITED, None)
     if edited is not None:
         number, configuration = edited
@@ -96,10 +106,10 @@ def presets(fields: Mapping[str, Field]) -> list[Choice]:
     passages = fields.get("retrieval.k")
     if passages is not None and isinstance(passages.value, int):
         more = 10 if passages.value < 10 else min(2 * passages.value, int(passages.high or 100))
-        found.append(Configuration(f"More passages ({more})", {passages.key: more}))
+        found.append(Configuration(_("More passages ({more})").format(more=more), {passages.key: more}))
     variety = fields.get("answering.mmr_lambda")
     if variety is not None and variety.value != 1:
-        found.append(Configuration("Relevance alone", {variety.key: 1.0}))
+        found.append(Configuration(_("Relevance alone"), {variety.key: 1.0}))
     return [Choice(configuration, number == 0) for number, configuration in enumerate(found)]
 
 
@@ -108,9 +118,10 @@ def changes_in_words(changes: Mapping[str, object], fields: Mapping[str, Field])
     told = []
     for key, value in changes.items():
         field = fields.get(key)
-        label, own = (field.label, field.value) if field else (key, None)
-        same = ", as the library has it" if field and own == value else f" instead of {shown(own)}" if field else ""
-        told.append(f"{label}: {shown(value)}{same}")
+        label, own = (server_text(field.label), field.value) if field else (key, None)
+        same = _("{value}, as the library has it") if own == value else _("{value} instead of {own}")
+        words = same.format(value=shown(value), own=shown(own)) if field else shown(value)
+        told.append(f"{label}: {words}")
     return told
 
 
@@ -127,13 +138,14 @@ def _row(number: int, choice: Choice, fields: Mapping[str, Field]) -> None:
                 st.caption(formatting.plain(told))
         if configuration.changes:
             st.button(
-                "Change", icon=":material/edit:", type="tertiary", key=f"evaluation_edit_{number}",
+                _("Change"), icon=":material/edit:", type="tertiary", key=f"evaluation_edit_{number}",
                 on_click=_edit, args=(number,),
             )  # fmt: skip
 
 
 def _label(name: str) -> str:
     """A name as a checkbox's label, which is also read aloud: without marks where it needs none."""
+    name = _(AS_IT_IS.name) if name == AS_IT_IS.name else name
     return name if _HARMLESS.fullmatch(name) else formatting.plain(name)
 
 
@@ -143,7 +155,7 @@ def _as_it_is(fields: Mapping[str, Field]) -> str:
     sizes = ("size", "overlap") if strategy and strategy.value == "characters" else ("tokens", "overlap_tokens")
     wanted = ("retrieval.k", "answering.mmr_lambda", "chunking.strategy", *(f"chunking.{size}" for size in sizes))
     keys = [key for key in (*wanted, "generation.model") if key in fields]
-    return "; ".join(f"{fields[key].label}: {shown(fields[key].value)}" for key in keys)
+    return "; ".join(f"{server_text(fields[key].label)}: {shown(fields[key].value)}" for key in keys)
 
 
 def _choices() -> list[Choice]:
@@ -173,7 +185,7 @@ def put(number: int | None, configuration: Configuration | None) -> None:
     if configuration is not None:
         others = {choice.configuration.name for place, choice in enumerate(choices) if place != number}
         while configuration.name in others:
-            configuration = replace(configuration, name=f"{configuration.name} again")
+            configuration = replace(configuration, name=_("{name} again").format(name=configuration.name))
     if number is None and configuration is not None:
         choices.append(Choice(configuration))
     elif number is not None:
@@ -189,7 +201,7 @@ def shown(value: object) -> str:
     return f"“{text}”" if isinstance(value, str) and (" " in text or not text) else text
 
 
-@st.dialog("Configuration", icon=":material/tune:")
+@dialog("Configuration", icon=":material/tune:")
 def form(library: Library, fields: Mapping[str, Field], number: int | None, configuration: Configuration) -> None:
     """A dialog with what a configuration changes; `number` is its place in the list, None for a new one.
 
@@ -197,26 +209,30 @@ def form(library: Library, fields: Mapping[str, Field], number: int | None, conf
     """
     tag = f"{number}_{configuration.name}"
     chosen = st.multiselect(
-        "What it changes", list(fields), [key for key in configuration.changes if key in fields],
-        format_func=lambda key: fields[key].label, placeholder="Choose settings", key=f"evaluation_changes_{tag}",
-    )  # fmt: skip
+        _("What it changes"),
+        list(fields),
+        [key for key in configuration.changes if key in fields],
+        format_func=lambda key: server_text(fields[key].label),
+        placeholder=_("Choose settings"),
+        key=f"evaluation_changes_{tag}",
+    )
     changes = {key: _field(fields[key], configuration.changes.get(key), tag) for key in chosen}
     suggested = suggestion(fields, changes)
     given = "" if configuration.name == suggestion(fields, configuration.changes) else configuration.name
     name = st.text_input(
-        "Name", given, max_chars=NAME_CHARS, key=f"evaluation_configuration_name_{tag}",
-        placeholder=suggested or "A name of your own",
+        _("Name"), given, max_chars=NAME_CHARS, key=f"evaluation_configuration_name_{tag}",
+        placeholder=suggested or _("A name of your own"),
     )  # fmt: skip
     with st.container(horizontal=True, horizontal_alignment="right"):
-        if number is not None and st.button("Remove", icon=":material/delete:", key="evaluation_remove"):
+        if number is not None and st.button(_("Remove"), icon=":material/delete:", key="evaluation_remove"):
             put(number, None)
             st.rerun()
-        if st.button("Save", type="primary", key="evaluation_save_configuration", disabled=not changes):
+        if st.button(_("Save"), type="primary", key="evaluation_save_configuration", disabled=not changes):
             wanted = Configuration(name.strip() or suggested, changes)
             try:
                 library.evaluation.check_configuration(wanted)
             except LecternError as error:
-                st.markdown(f":red[:material/error:] {formatting.plain(str(error))}")
+                st.markdown(f":red[:material/error:] {formatting.plain(server_text(str(error)))}")
                 return
             put(number, wanted)
             st.rerun()
@@ -231,13 +247,14 @@ def suggestion(fields: Mapping[str, Field], changes: Mapping[str, object]) -> st
 def _field(field: Field, value: object, tag: str) -> object:
     """The widget of one setting; returns what it is set to."""
     start: Any = field.value if value is None else value
-    key, help_text = f"evaluation_field_{field.key}_{tag}", formatting.plain(field.help)
+    key, help_text = f"evaluation_field_{field.key}_{tag}", formatting.plain(server_text(field.help))
+    label = server_text(field.label)
     if field.kind == "choice":
         options = list(dict.fromkeys([*field.choices, str(start)]))
-        return st.selectbox(field.label, options, index=options.index(str(start)), key=key, help=help_text)
+        return st.selectbox(label, options, index=options.index(str(start)), key=key, help=help_text)
     if field.kind == "text":
-        return st.text_area(field.label, str(start), key=key, help=help_text)
+        return st.text_area(label, str(start), key=key, help=help_text)
     kind = int if field.kind == "integer" else float
     low, high = (None if bound is None else kind(bound) for bound in (field.low, field.high))
     step = 1 if kind is int else 0.05
-    return st.number_input(field.label, low, high, kind(start), step, key=key, help=help_text)
+    return st.number_input(label, low, high, kind(start), step, key=key, help=help_text)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.parts import formatting
 from pages.parts.evaluation import gold
+from pages.parts.language import _, dialog, server_text
 from rag_core.domain import Gold, Question
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -32,24 +33,24 @@ def form(library: Library, question: Question | None, save: Save) -> None:
 def fault(library: Library, question: Question) -> str:
     """Why a question cannot be kept as it is, or nothing."""
     if not question.text:
-        return "Write a question."
+        return _("Write a question.")
     if any(place.document == NOWHERE for place in question.gold):
-        return "Choose the document in which the answer stands."
+        return _("Choose the document in which the answer stands.")
     try:
         problems = library.evaluation.check([question])
     except LecternError as error:
-        return str(error)
-    return problems[0].message if problems else ""
+        return server_text(str(error))
+    return server_text(problems[0].message) if problems else ""
 
 
-@st.dialog("Question", width="medium", icon=":material/edit:")
+@dialog("Question", width="medium", icon=":material/edit:")
 def _ask(library: Library, question: Question, save: Save) -> None:
     # A form that was left without saving must not lend its words to the next one.
     documents = library.documents()
     titles = gold.titles(documents)
     written = _fields(question, {item.id: titles[item.id] for item in documents}, question.id or "new")
     with st.container(horizontal=True, horizontal_alignment="right"):
-        if not st.button("Save", type="primary", icon=":material/check:", key="evaluation_save"):
+        if not st.button(_("Save"), type="primary", icon=":material/check:", key="evaluation_save"):
             return
     if problem := fault(library, written):
         st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
@@ -57,23 +58,26 @@ def _ask(library: Library, question: Question, save: Save) -> None:
     try:
         save(written)
     except LecternError as error:
-        st.markdown(f":red[:material/error:] {formatting.plain(str(error))} {formatting.plain(error.help)}")
+        st.markdown(
+            f":red[:material/error:] {formatting.plain(server_text(str(error)))} "
+            f"{formatting.plain(server_text(error.help))}"
+        )
         return
     st.rerun()
 
 
 def _fields(question: Question, documents: Mapping[str, str], tag: str) -> Question:
-    text = st.text_area("Question", question.text, max_chars=QUESTION_CHARS, height=80, key=f"evaluation_text_{tag}")
+    text = st.text_area(_("Question"), question.text, max_chars=QUESTION_CHARS, height=80, key=f"evaluation_text_{tag}")
     nowhere = st.checkbox(
-        "The library holds no answer: to say so is right", not question.answerable, key=f"evaluation_nowhere_{tag}"
+        _("The library holds no answer: to say so is right"), not question.answerable, key=f"evaluation_nowhere_{tag}"
     )
     whole = replace(question, id=question.id or uuid4().hex[:12], text=" ".join(text.split()))
     if nowhere:
         return replace(whole, answerable=False, references=(), gold=())
     answers = st.text_area(
-        "Right answers, each on a line of its own", "\n".join(question.references), height=80,
+        _("Right answers, each on a line of its own"), "\n".join(question.references), height=80,
         key=f"evaluation_answers_{tag}",
-        placeholder="May stay empty: the place alone shows whether the right passage is found",
+        placeholder=_("May stay empty: the place alone shows whether the right passage is found"),
     )  # fmt: skip
     references = tuple(line.strip() for line in answers.splitlines() if line.strip())
     return replace(whole, answerable=True, references=references, gold=_places(documents, tag))
@@ -85,24 +89,24 @@ def _places(documents: Mapping[str, str], tag: str) -> tuple[Gold, ...]:
         with st.container(key=f"evaluation_place_{number}", border=True, gap="small"):
             found.append(_place(place, documents, f"{tag}_{number}"))
     st.button(
-        "One more place", icon=":material/add:", type="tertiary", key="evaluation_more_places", on_click=_add_place
+        _("One more place"), icon=":material/add:", type="tertiary", key="evaluation_more_places", on_click=_add_place
     )
     return tuple(place for place in found if place != Gold(NOWHERE))
 
 
 def _place(place: Gold, documents: Mapping[str, str], tag: str) -> Gold:
     # A file may name a document by its title or source; that is kept unless another one is chosen.
-    known = {NOWHERE: "No place given", **documents}
+    known = {NOWHERE: _("No place given"), **documents}
     known.setdefault(place.document, place.document)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         document = st.selectbox(
-            "Where the answer stands", list(known), index=list(known).index(place.document),
+            _("Where the answer stands"), list(known), index=list(known).index(place.document),
             format_func=lambda key: formatting.shorten(known[key], 70), key=f"evaluation_document_{tag}",
         )  # fmt: skip
-        page = st.number_input("Page", 1, value=place.page, key=f"evaluation_page_{tag}", width=110)
+        page = st.number_input(_("Page"), 1, value=place.page, key=f"evaluation_page_{tag}", width=110)
     excerpt = st.text_area(
-        "The passage, as it stands there", place.excerpt, height=80, key=f"evaluation_excerpt_{tag}",
-        placeholder="May stay empty: any passage of the page is right then",
+        _("The passage, as it stands there"), place.excerpt, height=80, key=f"evaluation_excerpt_{tag}",
+        placeholder=_("May stay empty: any passage of the page is right then"),
     )  # fmt: skip
     return Gold(document or NOWHERE, page, excerpt.strip())
 

@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.language import _, msgid, ngettext
 from rag_core.domain import Document, Gold, Question
 
 ORIGINS = {
-    "typed": "typed in",
-    "uploaded": "uploaded",
-    "drafted": "drafted",
-    "asked": "asked before",
-    "sample": "sample",
+    "typed": msgid("typed in"),
+    "uploaded": msgid("uploaded"),
+    "drafted": msgid("drafted"),
+    "asked": msgid("asked before"),
+    "sample": msgid("sample"),
 }
 EXCERPT_CHARS = 400
 
@@ -28,33 +29,37 @@ def ids(documents: Sequence[Document]) -> dict[str, str]:
 
 def titles(documents: Sequence[Document]) -> dict[str, str]:
     """What documents are called, by all their names."""
-    called = {item.id: item.title or next(iter(item.sources), "Untitled") for item in documents}
+    called = {item.id: item.title or next(iter(item.sources), _("Untitled")) for item in documents}
     return {name: called[document_id] for name, document_id in ids(documents).items()}
 
 
 def place(gold: Gold, titles: Mapping[str, str]) -> str:
     """`Handbook, p. 9`."""
     title = formatting.shorten(titles.get(gold.document.casefold(), gold.document), 60)
-    return f"{title}, p.\u00a0{gold.page}" if gold.page else title
+    return f"{title}, {formatting.page(gold.page)}".replace("p. ", "p.\u00a0") if gold.page else title
 
 
 def summary(question: Question, titles: Mapping[str, str]) -> str:
     """What is known of a question's answer, in one line."""
     if not question.answerable:
-        return "not in the library"
+        return _("not in the library")
     if question.gold:
         first, *others = (place(gold, titles) for gold in question.gold)
-        return f"{first} and {formatting.count(len(others), 'other place')}" if others else first
-    return "an answer, no place" if question.references else "nothing known"
+        return (
+            f"{first} {ngettext('and {number} other place', 'and {number} other places', len(others))}"
+            if others
+            else first
+        )
+    return _("an answer, no place") if question.references else _("nothing known")
 
 
 def reference(question: Question, titles: Mapping[str, str]) -> None:
     """The right answers and the places where they stand."""
     with st.container(key=f"evaluation_reference_{question.id}", gap="xsmall"):
         if not question.answerable:
-            st.caption("The library holds no answer: to say so is right.")
+            st.caption(_("The library holds no answer: to say so is right."))
         if question.references:
-            st.caption("Right answer" if len(question.references) == 1 else "Right answers, each of them alone")
+            st.caption(_("Right answer") if len(question.references) == 1 else _("Right answers, each of them alone"))
         for answer in question.references:
             st.text(answer)
         for gold in question.gold:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.parts import resources
+from pages.parts.language import cached
 from rag_core.domain import Difference, Drawing, Outcome, Question, Result, RowProblem, Run
 
 Stamp = tuple[object, ...]
@@ -44,13 +45,13 @@ def stamp_of(runs: Sequence[Run]) -> Stamp:
     return tuple((run.id, run.state, run.done) for run in runs)
 
 
-@st.cache_data(show_spinner="Comparing", max_entries=24)
+@cached("Comparing", max_entries=24)
 def differences(run_a: str, run_b: str, stamp: Stamp) -> tuple[Difference, ...]:
     """What run B does better or worse than run A."""
     return resources.library().evaluation.compare(run_a, run_b)
 
 
-@st.cache_data(show_spinner="Drawing", max_entries=24)
+@cached("Drawing", max_entries=24)
 def drawings(run_ids: tuple[str, ...], stamp: Stamp) -> tuple[Drawing, ...]:
     """The charts of some runs."""
     return resources.library().evaluation.drawings(run_ids)

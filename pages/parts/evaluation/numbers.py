@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pages.parts.language import _, figure, ngettext
 from rag_core.domain import Difference, Estimate, Metric
 
 
@@ -9,22 +10,23 @@ def value(metric: Metric, number: float) -> str:
     """`83 %`, `12 ms`, `1,340`."""
     if metric.unit == "share":
         return f"{100 * number:.0f} %"
-    return f"{number:,.1f} ms" if metric.unit == "ms" and number < 10 else f"{number:,.0f}{_unit(metric)}"
+    form = ",.1f" if metric.unit == "ms" and number < 10 else ",.0f"
+    return f"{figure(number, form)}{_unit(metric)}"
 
 
 def interval(metric: Metric, found: Estimate) -> str:
     """`71 to 95`."""
     low, high = (value(metric, number).removesuffix(" %").removesuffix(" ms") for number in (found.low, found.high))
-    return f"{low} to {high}"
+    return _("{first} to {last}").format(first=low, last=high)
 
 
 def change(found: Difference) -> str:
     """`+6 points`, in percent points for shares."""
     if found.difference == found.low == found.high == 0:
-        return "equal"
+        return _("equal")
     if found.metric.unit == "share":
         points = round(100 * found.difference)
-        return f"{signed(points)} {'point' if abs(points) == 1 else 'points'}"
+        return ngettext("{points} point", "{points} points", abs(points)).format(points=signed(points))
     return f"{signed(round(found.difference, 1 if abs(found.difference) < 10 else None))}{_unit(found.metric)}"
 
 
@@ -33,12 +35,13 @@ def change_interval(found: Difference) -> str:
     if found.low == found.high == 0:
         return ""
     scale = 100 if found.metric.unit == "share" else 1
-    return f"{signed(round(scale * found.low))} to {signed(round(scale * found.high))}"
+    ends = (signed(round(scale * end)) for end in (found.low, found.high))
+    return _("{first} to {last}").format(**dict(zip(("first", "last"), ends, strict=True)))
 
 
 def signed(number: float) -> str:
     """`+6`, `−6`, `0`."""
-    return f"{'+' if number > 0 else '−' if number < 0 else ''}{abs(number):,g}"
+    return f"{'+' if number > 0 else '−' if number < 0 else ''}{figure(abs(number), ',g')}"
 
 
 def better(found: Difference) -> bool:

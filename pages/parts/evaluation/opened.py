@@ -11,10 +11,10 @@ import streamlit as st
 from pages.parts import chat_widget, formatting
 from pages.parts.components import component
 from pages.parts.evaluation import comparing, gold, numbers, outcomes
+from pages.parts.language import _, figure, server_text
 from pages.parts.state import EvaluationState
 from rag_core.domain import Found, Metric, Result, Run
 from rag_core.library import Library
-from rag_core.text.pages import counted
 
 PREVIEW_CHARS = 240
 
@@ -25,7 +25,7 @@ def draw(library: Library, runs: Sequence[Run], question_id: str) -> None:
     results = [next(iter(library.evaluation.results(run.id, [question_id])), None) for run in runs]
     question = next((result.question for result in results if result), None)
     if question is None:
-        st.markdown("**These runs have not asked this question.**")
+        st.markdown(_("**These runs have not asked this question.**"))
         return
     st.markdown(f"## {formatting.plain(question.text)}")
     gold.reference(question, gold.titles(library.documents()))
@@ -48,9 +48,9 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
     return {
         "rank": found.rank,
         "title": found.title,
-        "place": counted(found.page, found.page_label),
+        "place": formatting.page(found.page, found.page_label),
         "score": f"{found.score:.2f}",
-        "verdict": "holds the answer" if found.relevant else "",
+        "verdict": _("holds the answer") if found.relevant else "",
         "tone": "relevant" if found.relevant else "",
         "text": found.text,
         "preview": formatting.shorten(found.text, PREVIEW_CHARS),
@@ -65,48 +65,53 @@ def _steps(runs: Sequence[Run], question_id: str) -> None:
     place = ids.index(question_id) if question_id in ids else None
     with st.container(key="evaluation_steps", horizontal=True, vertical_alignment="center", gap="small"):
         st.button(
-            "Results", icon=":material/arrow_back:", type="tertiary", key="evaluation_back_to_results",
+            _("Results"), icon=":material/arrow_back:", type="tertiary", key="evaluation_back_to_results",
             on_click=EvaluationState.write, kwargs={"question": ""},
         )  # fmt: skip
         if place is None:
             return
-        st.caption(f"{place + 1:,} of {len(ids):,}")
-        for label, icon, step in (("Previous", ":material/chevron_left:", -1), ("Next", ":material/chevron_right:", 1)):
+        st.caption(_("{at} of {whole}").format(at=figure(place + 1), whole=figure(len(ids))))
+        for name, label, icon, step in (
+            ("previous", _("Previous"), ":material/chevron_left:", -1),
+            ("next", _("Next"), ":material/chevron_right:", 1),
+        ):
             there = 0 <= place + step < len(ids)
             st.button(
-                label, icon=icon, type="tertiary", key=f"evaluation_{label.lower()}", disabled=not there,
+                label, icon=icon, type="tertiary", key=f"evaluation_{name}", disabled=not there,
                 on_click=EvaluationState.write, kwargs={"question": ids[place + step] if there else ""},
             )  # fmt: skip
 
 
 def _side(run: Run, result: Result | None, metrics: Sequence[Metric]) -> None:
     if result is None:
-        st.caption("This run has not asked it.")
+        st.caption(_("This run has not asked it."))
         return
     if result.error:
-        st.markdown(f":red[:material/error:] {formatting.plain(result.error)}")
+        st.markdown(f":red[:material/error:] {formatting.plain(server_text(result.error))}")
         return
     active = None
     if run.answers:
         if (correct := result.metrics.get("correct")) is not None:
-            st.markdown(":green[:material/check: right]" if correct else ":red[:material/close: wrong]")
+            st.markdown(f":green[:material/check: {_('right')}]" if correct else f":red[:material/close: {_('wrong')}]")
         key = f"evaluation_answer_{run.id}_{result.question.id}"
         active = st.session_state.get(f"{key}_passage")
         chat_widget.draw(key, chat_widget.measured(result, active), on_open=partial(_turn_to, key), on_retry=_nothing)
-    with st.expander("Measures", icon=":material/straighten:", key=f"evaluation_measures_{run.id}"):
-        st.caption("  \n".join(map(formatting.plain, measured(result, metrics))) or "Nothing could be measured.")
+    with st.expander(_("Measures"), icon=":material/straighten:", key=f"evaluation_measures_{run.id}"):
+        st.caption("  \n".join(map(formatting.plain, measured(result, metrics))) or _("Nothing could be measured."))
     if result.found and not any(found.relevant for found in result.found) and result.question.gold:
-        st.caption(":orange[:material/search_off:] None of these passages holds the answer.")
-    data = {"passages": passages(result), "empty": "No passage was found.", "active": active}
+        st.caption(_(":orange[:material/search_off:] None of these passages holds the answer."))
+    data = {"passages": passages(result), "empty": _("No passage was found."), "active": active}
     component("evidence")(key=f"evaluation_evidence_{run.id}_{result.question.id}", data=data)
     for note in dict.fromkeys(result.notes):
-        st.caption(f":material/info: {formatting.plain(note)}")
+        st.caption(f":material/info: {formatting.plain(server_text(note))}")
 
 
 def measured(result: Result, metrics: Sequence[Metric]) -> list[str]:
     """`Hit rate 100 %`, for each metric that has a value here."""
     values = ((metric, result.metrics.get(metric.key)) for metric in metrics)
-    return [f"{metric.label} {numbers.value(metric, value)}" for metric, value in values if value is not None]
+    return [
+        f"{server_text(metric.label)} {numbers.value(metric, value)}" for metric, value in values if value is not None
+    ]
 
 
 def _turn_to(key: str) -> None:

@@ -10,10 +10,21 @@ import streamlit as st
 from pages.parts import table
 from pages.parts.evaluation import comparing, looked_up
 from pages.parts.evaluation.looked_up import Brief
+from pages.parts.language import _, figure, msgid
 from pages.parts.state import EvaluationState
-from rag_core.domain import Run
+from rag_core.domain import Outcome, Run
 
-FILTERS = {"all": "All", "better": "Better", "worse": "Worse", "missed": "Not found or wrong", "failed": "Failed"}
+FILTERS = {
+    "all": msgid("All"),
+    "better": msgid("Better"),
+    "worse": msgid("Worse"),
+    "missed": msgid("Not found or wrong"),
+    "failed": msgid("Failed"),
+}
+
+SAID: dict[Outcome, str] = {
+    "answered": msgid("answered"), "perhaps": msgid("perhaps"), "not found": msgid("not found"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +57,11 @@ def section(runs: Sequence[Run]) -> None:
     found = lines(runs)
     if not found:
         return
-    st.markdown("## Questions")
+    st.markdown(_("## Questions"))
     counts = {name: sum(line.is_in(name) for line in found) for name in FILTERS}
     chosen = st.segmented_control(
-        "Which questions", [name for name in FILTERS if counts[name] or name == "all"], default="all", required=True,
-        format_func=lambda name: f"{FILTERS[name]} {counts[name]:,}", key="evaluation_which",
+        _("Which questions"), [name for name in FILTERS if counts[name] or name == "all"], default="all", required=True,
+        format_func=lambda name: f"{_(FILTERS[name])} {figure(counts[name])}", key="evaluation_which",
         label_visibility="collapsed",
     )  # fmt: skip
     shown = [line for line in found if line.is_in(chosen or "all")]
@@ -58,11 +69,11 @@ def section(runs: Sequence[Run]) -> None:
     named = comparing.labels(runs)
     texts = [table.text(line.question) for line in shown]
     table.draw(
-        "evaluation_results", "Questions of the runs",
-        {"open": [":material/arrow_forward:"] * len(shown), "Question": texts, **columns},
+        "evaluation_results", _("Questions of the runs"),
+        {"open": [":material/arrow_forward:"] * len(shown), _("Question"): texts, **columns},
         {
             "open": table.act("evaluation_open", lambda row: EvaluationState.write(question=shown[row].question_id)),
-            "Question": table.wide("Question", 190),
+            _("Question"): table.wide(_("Question"), 190),
             **{str(place): table.wide(table.text(named[run.id]), 120) for place, run in enumerate(runs)},
         },
     )  # fmt: skip
@@ -83,14 +94,18 @@ def lines(runs: Sequence[Run]) -> list[Line]:
 def in_words(brief: Brief | None) -> str:
     """How a question went in one run: sorted by these words, what went well comes first."""
     if brief is None:
-        return "not asked"
+        return _("not asked")
     if brief.error:
-        return "✗ failed"
-    where = f"passage {brief.rank:>2}" if brief.rank else "passage not found" if brief.known else ""
+        return _("✗ failed")
+    lost = _("passage not found") if brief.known else ""
+    where = _("passage {rank}").format(rank=f"{brief.rank:>2}") if brief.rank else lost
     if brief.correct is None:
         if not where:
-            return "place not known" if brief.answerable else "has no answer"
+            return _("place not known") if brief.answerable else _("has no answer")
         return f"✓ {where}" if brief.rank else f"✗ {where}"
     right = brief.correct >= 0.5
-    said = "✓ right" if right else "✗ wrong" if brief.outcome == "answered" else f"✗ said “{brief.outcome}”"
+    wrong = (
+        _("✗ wrong") if brief.outcome == "answered" else _("✗ said “{outcome}”").format(outcome=_(SAID[brief.outcome]))
+    )
+    said = _("✓ right") if right else wrong
     return f"{said}, {where}" if where else said

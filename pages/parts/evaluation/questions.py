@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.parts import formatting, resources, table
 from pages.parts.evaluation import drafting, editing, files, gold, looked_up, sets
+from pages.parts.language import _, ngettext, server_text
 from rag_core.domain import Document, Question, QuestionSet
 from rag_core.library import Library
 
@@ -35,21 +36,21 @@ def rows(questions: Sequence[Question], documents: Sequence[Document]) -> dict[s
     titles = gold.titles(documents)
     return {
         "change": [":material/edit:"] * len(questions),
-        "Question": [table.text(item.text) for item in questions],
-        "Right answer": [table.text(next(iter(item.references), "")) for item in questions],
-        "Answer stands in": [table.text(gold.summary(item, titles)) for item in questions],
-        "Made": [gold.ORIGINS[item.origin] for item in questions],
+        _("Question"): [table.text(item.text) for item in questions],
+        _("Right answer"): [table.text(next(iter(item.references), "")) for item in questions],
+        _("Answer stands in"): [table.text(gold.summary(item, titles)) for item in questions],
+        _("Made"): [_(gold.ORIGINS[item.origin]) for item in questions],
         "remove": [":material/delete:"] * len(questions),
     }
 
 
 def _table(library: Library, set_id: str, questions: Sequence[Question], documents: Sequence[Document]) -> None:
     table.draw(
-        "evaluation_question_table", "Questions", rows(questions, documents),
+        "evaluation_question_table", _("Questions"), rows(questions, documents),
         {
             "change": table.act("evaluation_change_question", lambda row: _open(questions[row])),
-            "Question": table.wide("Question", 250), "Right answer": table.wide("Right answer", 200),
-            "Answer stands in": table.wide("Answer stands in", 190),
+            _("Question"): table.wide(_("Question"), 250), _("Right answer"): table.wide(_("Right answer"), 200),
+            _("Answer stands in"): table.wide(_("Answer stands in"), 190),
             "remove": table.act("evaluation_remove_question", lambda row: remove(library, set_id, questions[row])),
         },
     )  # fmt: skip
@@ -86,11 +87,13 @@ def _problems(
     ready = tuple(item.id for item in documents if item.state == "ready")
     problems = looked_up.problems(chosen.id, (chosen.updated_at, ready))
     if problems:
-        label = f"{formatting.count(len(problems), 'place is', 'places are')} not in the library"
+        label = ngettext(
+            "{number} place is not in the library", "{number} places are not in the library", len(problems)
+        )
         with st.expander(f":orange[{label}]", icon=":material/warning:", key="evaluation_problems"):
             texts = [questions[item.row - 1].text for item in problems]
-            told = [item.message for item in problems]
-            st.dataframe({"Question": texts, "What is wrong": told}, hide_index=True)
+            told = [server_text(item.message) for item in problems]
+            st.dataframe({_("Question"): texts, _("What is wrong"): told}, hide_index=True)
 
 
 def remove(library: Library, set_id: str, question: Question) -> None:
@@ -104,9 +107,9 @@ def _undo(library: Library, set_id: str) -> None:
     if of != set_id or question is None:
         return
     with st.container(key="evaluation_undo", horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Removed: {formatting.plain(formatting.shorten(question.text, 60))}")
+        st.caption(_("Removed: {text}").format(text=formatting.plain(formatting.shorten(question.text, 60))))
         st.button(
-            "Undo", icon=":material/undo:", type="tertiary", key="evaluation_undo_button",
+            _("Undo"), icon=":material/undo:", type="tertiary", key="evaluation_undo_button",
             on_click=_take_back, args=(library, set_id, question),
         )  # fmt: skip
 

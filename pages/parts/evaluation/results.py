@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts import formatting, resources
 from pages.parts.evaluation import applying, charting, comparing, files, looked_up, outcomes, running
 from pages.parts.evaluation.running import KINDS
+from pages.parts.language import _, figure, ngettext, server_text, within
 from pages.parts.state import EvaluationState
 from rag_core.domain import Difference, Run
 from rag_core.library import Library
@@ -40,12 +41,15 @@ def section(library: Library, shown: Sequence[Run]) -> None:
 
 def _draw(library: Library, runs: Sequence[Run]) -> None:
     with st.container(key="evaluation_result_heading", horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown("## Result")
+        st.markdown(_("## Result"))
         files.runs(library, runs)
     st.caption(" · ".join(facts(runs)))
     if without := sum(not brief.answerable for brief in looked_up.briefs(runs[0].id, looked_up.stamp_of(runs[:1]))):
-        have = "question has" if without == 1 else "questions have"
-        st.caption(f"{without:,} {have} no answer in the library and no place: only “not found” is measured of them.")
+        st.caption(ngettext(
+            "{number} question has no answer in the library and no place: only “not found” is measured of them.",
+            "{number} questions have no answer in the library and no place: only “not found” is measured of them.",
+            without,
+        ))  # fmt: skip
     _notes(runs)
     pair = comparing.pair(runs)
     differences = comparing.compared(*pair) if pair else ()
@@ -61,9 +65,12 @@ def _draw(library: Library, runs: Sequence[Run]) -> None:
 def facts(runs: Sequence[Run]) -> list[str]:
     """What was asked, how and when."""
     asked = sorted({run.done for run in runs})
-    count = formatting.count(asked[-1], "question") if len(asked) == 1 else f"{asked[0]:,} to {asked[-1]:,} questions"
-    kinds = " and ".join(dict.fromkeys(KINDS[run.answers].lower() for run in runs))
-    judges = [formatting.plain(f"judged by {name}") for name in dict.fromkeys(run.judge for run in runs) if name]
+    ends = {"least": figure(asked[0]), "most": figure(asked[-1])}
+    several = _("{least} to {most} questions").format(**ends)
+    count = formatting.count(asked[-1], "question") if len(asked) == 1 else several
+    kinds = _(" and ").join(dict.fromkeys(within(_(KINDS[run.answers])) for run in runs))
+    named = dict.fromkeys(run.judge for run in runs)
+    judges = [formatting.plain(_("judged by {name}").format(name=name)) for name in named if name]
     return [count, kinds, *judges, formatting.day(max(run.created_at for run in runs))]
 
 
@@ -71,11 +78,15 @@ def _notes(runs: Sequence[Run]) -> None:
     for run in runs:
         name = formatting.plain(run.configuration.name)
         if run.state == "cancelled":
-            st.caption(f":material/stop_circle: “{name}” was stopped after {run.done:,} of {run.total:,} questions.")
+            st.caption(
+                _(":material/stop_circle: “{name}” was stopped after {done} of {total} questions.").format(
+                    name=name, done=figure(run.done), total=figure(run.total)
+                )
+            )
         elif run.state == "failed":
-            st.caption(f":red[:material/error:] “{name}”: {formatting.plain(run.error)}")
+            st.caption(f":red[:material/error:] “{name}”: {formatting.plain(server_text(run.error))}")
         for note in run.notes:
-            st.caption(f":material/info: “{name}”: {formatting.plain(note)}")
+            st.caption(f":material/info: “{name}”: {formatting.plain(server_text(note))}")
 
 
 def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, found: Sequence[Difference]) -> None:
@@ -86,11 +97,17 @@ def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, 
     with st.container(key="evaluation_apply", horizontal=True, gap="small"):
         for number, (name, run) in enumerate(named.items()):
             pressed = st.button(
-                f"Make “{formatting.plain(formatting.shorten(name, 40))}” the library's", icon=":material/check:",
-                type="primary" if run.id == best else "secondary", key=f"evaluation_apply_{number}",
-            )  # fmt: skip
+                _("Make “{name}” the library's").format(name=formatting.plain(formatting.shorten(name, 40))),
+                icon=":material/check:",
+                type="primary" if run.id == best else "secondary",
+                key=f"evaluation_apply_{number}",
+            )
             if pressed:
                 applying.form(library, run.configuration)
     if pair and pair[1].configuration.changes and comparing.is_worse(found):
-        st.caption(formatting.plain(f"Nothing measured says that “{pair[1].configuration.name}” is better."))
+        st.caption(
+            formatting.plain(
+                _("Nothing measured says that “{name}” is better.").format(name=pair[1].configuration.name)
+            )
+        )
     applying.section(library)

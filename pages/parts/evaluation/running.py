@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import formatting, models, resources
 from pages.parts.evaluation import configurations
+from pages.parts.language import _, figure, msgid, ngettext, server_text
 from pages.parts.refreshing import failure, fragment, refreshed, working
 from pages.parts.state import EvaluationState
 from rag_core.domain import Configuration, Job, ModelStatus, QuestionSet, Run
@@ -19,7 +20,7 @@ from rag_core.library import Library
 KIND = "evaluate"
 BUSY_S, IDLE_S = 0.5, 5.0
 PROBLEM = "evaluation_problem"
-KINDS = {False: "Passages only", True: "Passages and answers"}
+KINDS = {False: msgid("Passages only"), True: msgid("Passages and answers")}
 NOBODY = ""
 ANSWERS, JUDGE = "evaluation_answers_too", "evaluation_judge"
 
@@ -28,26 +29,27 @@ def starter(library: Library, chosen: QuestionSet, ticked: Sequence[Configuratio
     """What is measured, and the button that begins."""
     with st.container(key="evaluation_start", gap="small"):
         answers = st.segmented_control(
-            "What is measured", list(KINDS), format_func=KINDS.__getitem__, required=True,
+            _("What is measured"), list(KINDS), format_func=lambda answers: _(KINDS[answers]), required=True,
             default=bool(EvaluationState.parse().measured),
             key=ANSWERS, persist_state="session", label_visibility="collapsed",
         )  # fmt: skip
         EvaluationState.write(measured="answers" if answers else "")
         if answers:
-            st.caption("Asks every question as the chat does: a second or less each by quotes, more by a model.")
+            st.caption(_("Asks every question as the chat does: a second or less each by quotes, more by a model."))
             _judge(library, ticked)
         else:
-            st.caption("Finds passages and compares them with the places given: a matter of seconds.")
+            st.caption(_("Finds passages and compares them with the places given: a matter of seconds."))
         number = len(ticked)
-        label = f"Run {formatting.count(chosen.size, 'question')}" + (f" × {number}" if number > 1 else "")
+        run = ngettext("Run {number} question", "Run {number} questions", chosen.size)
+        label = run + (f" × {number}" if number > 1 else "")
         st.button(
             label, icon=":material/play_arrow:", type="primary", key="evaluation_run",
             disabled=not chosen.size or not ticked, on_click=_begin, args=(chosen.id,),
         )  # fmt: skip
         if not chosen.size:
-            st.caption("This set has no questions yet. Open **Questions** to add some.")
+            st.caption(_("This set has no questions yet. Open **Questions** to add some."))
         elif not ticked:
-            st.caption("Tick what is to be tried.")
+            st.caption(_("Tick what is to be tried."))
     if problem := st.session_state.pop(PROBLEM, None):
         failure(problem)
 
@@ -76,15 +78,21 @@ def measure(run: Run, job: Job) -> tuple[float, str]:
     """How far a run is, from 0 to 1, and in words."""
     share, now = run.done / run.total if run.total else 0.0, job.progress
     if job.stopping:
-        return share, "stopping"
+        return share, _("stopping")
     if job.state == "waiting":
-        return share, f"waiting, {run.done:,} of {run.total:,} done" if run.done else "waiting"
-    left = f", {formatting.duration(job.left_s)} left" if job.left_s is not None else ""
+        of = _("waiting, {done} of {whole} done").format(done=figure(run.done), whole=figure(run.total))
+        return share, of if run.done else _("waiting")
+    left = f", {formatting.left(job.left_s)}" if job.left_s is not None else ""
     if now.stage == "preparing":
-        return share, f"embedding other chunks: {now.done:,} of {formatting.count(now.total, 'document')}{left}"
+        of = _of(now.done, formatting.count(now.total, "document"))
+        return share, f"{_('embedding other chunks')}: {of}{left}"
     if not now.done:
-        return 0.0, f"beginning with {formatting.count(now.total, 'question')}"
-    return now.done / now.total, f"{now.done:,} of {formatting.count(now.total, 'question')}{left}"
+        return 0.0, _("beginning with {questions}").format(questions=formatting.count(now.total, "question"))
+    return now.done / now.total, _of(now.done, formatting.count(now.total, "question")) + left
+
+
+def _of(done: int, whole: str) -> str:
+    return _("{done} of {whole}").format(done=figure(done), whole=whole)
 
 
 def resumed_words(runs: Sequence[Run]) -> str:
@@ -92,9 +100,13 @@ def resumed_words(runs: Sequence[Run]) -> str:
     if not runs:
         return ""
     under_way = sum(run.state in ("waiting", "running") for run in runs)
-    were = "was" if len(runs) == 1 else "were"
-    begun = f"Lectern ended while {formatting.count(len(runs), 'run')} {were} under way"
-    return f"{begun}. Resumed: {under_way} to go." if under_way else f"{begun}. Resumed and ended."
+    begun = ngettext(
+        "Lectern ended while {number} run was under way.",
+        "Lectern ended while {number} runs were under way.",
+        len(runs),
+    )
+    left = _("Resumed: {left} to go.").format(left=under_way)
+    return f"{begun} {left if under_way else _('Resumed and ended.')}"
 
 
 def _judge(library: Library, ticked: Sequence[Configuration]) -> None:
@@ -103,13 +115,16 @@ def _judge(library: Library, ticked: Sequence[Configuration]) -> None:
     able = {key: item for key, item in ready.items() if key != "extractive"}
     judge = NOBODY
     if able:
-        names = {NOBODY: "by comparing words, numbers and meaning", **{key: item.label for key, item in able.items()}}
+        names = {
+            NOBODY: _("by comparing words, numbers and meaning"),
+            **{key: server_text(item.label) for key, item in able.items()},
+        }
         judge = st.selectbox(
-            "Whether the passages support each sentence is judged", list(names), format_func=names.__getitem__,
+            _("Whether the passages support each sentence is judged"), list(names), format_func=names.__getitem__,
             key=JUDGE,
         )  # fmt: skip
     for status in _remote(library, ticked, ready, judge):
-        models.remote_line(status, "the questions and the passages found for them")
+        models.remote_line(status, msgid("the questions and the passages found for them"))
 
 
 def _remote(
@@ -152,8 +167,8 @@ def _lines(library: Library) -> None:
         failure(error)
         return
     with st.container(key="evaluation_lines", gap="xsmall"):
-        if told := resumed_words([run for run in runs if run.id in resumed]):
-            st.caption(f":material/history: {told}")
+        if words := resumed_words([run for run in runs if run.id in resumed]):
+            st.caption(f":material/history: {words}")
         for run in runs:
             if run.id in waiting and (run.state in ("waiting", "running") or run.done < run.total):
                 _line(library, run, waiting[run.id])
@@ -164,5 +179,5 @@ def _line(library: Library, run: Run, job: Job) -> None:
     name = formatting.plain(formatting.shorten(run.configuration.name, 60))
     working(
         library.jobs, job, min(share, 1.0), f"{name}: :gray[{text}]", line=f"evaluation_line_{run.id}",
-        key=f"evaluation_cancel_{run.id}", label="Cancel", icon=":material/close:",
+        key=f"evaluation_cancel_{run.id}", label=_("Cancel"), icon=":material/close:",
     )  # fmt: skip

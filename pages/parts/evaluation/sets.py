@@ -7,21 +7,27 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, resources, samples
+from pages.parts.language import _, dialog, msgid
 from pages.parts.state import EvaluationState
 from rag_core.domain import Document, QuestionSet
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
 NAME_CHARS = 80
+VIEWS = {"runs": msgid("Runs"), "questions": msgid("Questions")}
 SAMPLES, KEPT = "sample_questions", "evaluation_set"
-FIRST = "My questions"
+FIRST = msgid("My questions")
 WAYS = (
-    ("draft", "Draft from my documents", ":material/auto_awesome:"),
-    ("upload", "Upload a file", ":material/upload_file:"),
-    ("asked", "From past questions", ":material/forum:"),
-    ("type", "Type one in", ":material/edit:"),
+    ("draft", msgid("Draft from my documents"), ":material/auto_awesome:"),
+    ("upload", msgid("Upload a file"), ":material/upload_file:"),
+    ("asked", msgid("From past questions"), ":material/forum:"),
+    ("type", msgid("Type one in"), ":material/edit:"),
 )
-ACTS = {"new": ":material/add: New set", "rename": ":material/edit: Rename", "delete": ":material/delete: Delete"}
+ACTS = {
+    "new": msgid(":material/add: New set"),
+    "rename": msgid(":material/edit: Rename"),
+    "delete": msgid(":material/delete: Delete"),
+}
 
 
 def present(library: Library, documents: Sequence[Document]) -> list[QuestionSet]:
@@ -31,7 +37,7 @@ def present(library: Library, documents: Sequence[Document]) -> list[QuestionSet
     if wanted and wanted <= names and library.preferences.get(SAMPLES) is None:
         library.preferences.set(SAMPLES, "made")
         try:
-            library.evaluation.create("Sample questions", samples.questions())
+            library.evaluation.create(_("Sample questions"), samples.questions())
         except LecternError:
             library.preferences.set(SAMPLES, None)
             raise
@@ -62,17 +68,21 @@ def chooser(library: Library, sets: Sequence[QuestionSet], chosen: QuestionSet) 
     st.session_state["evaluation_view"] = EvaluationState.parse().view
     with st.container(key="evaluation_sets", horizontal=True, vertical_alignment="bottom", gap="small"):
         st.selectbox(
-            "Question set", list(labels), format_func=labels.__getitem__, key="evaluation_chosen",
+            _("Question set"), list(labels), format_func=labels.__getitem__, key="evaluation_chosen",
             on_change=lambda: show(st.session_state["evaluation_chosen"]),
         )  # fmt: skip
         st.segmented_control(
-            "Shown", ["runs", "questions"], key="evaluation_view", format_func=str.capitalize, required=True,
+            _("Shown"),
+            ["runs", "questions"],
+            key="evaluation_view",
+            format_func=lambda view: _(VIEWS[view]),
+            required=True,
             label_visibility="collapsed",
             on_change=lambda: EvaluationState.write(view=st.session_state["evaluation_view"], question=""),
-        )  # fmt: skip
+        )
         act = st.menu_button(
-            "More", list(ACTS), icon=":material/more_horiz:", type="tertiary", key="evaluation_set_menu",
-            format_func=ACTS.__getitem__,
+            _("More"), list(ACTS), icon=":material/more_horiz:", type="tertiary", key="evaluation_set_menu",
+            format_func=lambda act: _(ACTS[act]),
         )  # fmt: skip
     if act == "delete":
         delete_form(library, chosen)
@@ -83,19 +93,23 @@ def chooser(library: Library, sets: Sequence[QuestionSet], chosen: QuestionSet) 
 def nothing() -> None:
     """The way to the library, when there is no document yet."""
     with st.container(key="evaluation_nothing", horizontal_alignment="center"):
-        st.markdown("## Nothing to measure yet")
-        st.markdown("Add a document, or the sample library, which brings questions of its own.")
-        if st.button("Go to the library", icon=":material/library_books:", type="primary", key="evaluation_to_library"):
+        st.markdown(_("## Nothing to measure yet"))
+        st.markdown(_("Add a document, or the sample library, which brings questions of its own."))
+        if st.button(
+            _("Go to the library"), icon=":material/library_books:", type="primary", key="evaluation_to_library"
+        ):
             st.switch_page("pages/upload.py")
 
 
 def first() -> None:
     """The ways to a first set, where there are documents but no questions."""
     with st.container(key="evaluation_empty", gap="small"):
-        st.markdown("## Questions come first")
+        st.markdown(_("## Questions come first"))
         st.markdown(
-            "A dozen questions about your documents is enough to begin: Lectern can draft them with the page where "
-            "each answer stands, and you keep the good ones."
+            _(
+                "A dozen questions about your documents is enough to begin: Lectern can draft them with the page where "
+                "each answer stands, and you keep the good ones."
+            )
         )
         ways(primary=True)
 
@@ -105,26 +119,28 @@ def ways(*, primary: bool = False) -> None:
     with st.container(key="evaluation_ways", horizontal=True, gap="small"):
         for way, label, icon in WAYS:
             wanted = "primary" if primary and way == "draft" else "secondary"
-            st.button(label, icon=icon, key=f"evaluation_way_{way}", type=wanted, on_click=take, args=(way,))  # type: ignore[arg-type]
+            st.button(_(label), icon=icon, key=f"evaluation_way_{way}", type=wanted, on_click=take, args=(way,))  # type: ignore[arg-type]
 
 
 def take(way: str) -> None:
     """Turn to the questions of the set, or of a new one, and go that way there."""
     library = resources.library()
     if not library.evaluation.sets():
-        show(library.evaluation.create(FIRST).id)
+        show(library.evaluation.create(_(FIRST)).id)
     EvaluationState.write(view="questions", question="")
     st.session_state["evaluation_way"] = way
 
 
-@st.dialog("Name of the question set", icon=":material/edit:")
+@dialog("Name of the question set", icon=":material/edit:")
 def name_form(library: Library, chosen: QuestionSet | None) -> None:
     """Another name for a set, or a new set under a name."""
     with st.form("evaluation_naming", border=False):
-        before = chosen.name if chosen else FIRST
-        name = st.text_input("Name", value=before, max_chars=NAME_CHARS, key=f"evaluation_name_{chosen and chosen.id}")
+        before = chosen.name if chosen else _(FIRST)
+        name = st.text_input(
+            _("Name"), value=before, max_chars=NAME_CHARS, key=f"evaluation_name_{chosen and chosen.id}"
+        )
         with st.container(horizontal=True, horizontal_alignment="right"):
-            saved = st.form_submit_button("Save", type="primary")
+            saved = st.form_submit_button(_("Save"), type="primary")
     if not saved or not (name := " ".join(name.split())):
         return
     if chosen:
@@ -135,15 +151,15 @@ def name_form(library: Library, chosen: QuestionSet | None) -> None:
     st.rerun()
 
 
-@st.dialog("Delete this question set?", icon=":material/delete:")
+@dialog("Delete this question set?", icon=":material/delete:")
 def delete_form(library: Library, chosen: QuestionSet) -> None:
     """Delete a set, once that was confirmed."""
     st.markdown(f"**{formatting.plain(chosen.name)}**, {formatting.count(chosen.size, 'question')}")
-    st.caption("Its questions are deleted, and its runs are no longer listed. Your documents stay.")
+    st.caption(_("Its questions are deleted, and its runs are no longer listed. Your documents stay."))
     with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Keep it", key="evaluation_keep_set"):
+        if st.button(_("Keep it"), key="evaluation_keep_set"):
             st.rerun()
-        if st.button("Delete", type="primary", key="evaluation_delete_set"):
+        if st.button(_("Delete"), type="primary", key="evaluation_delete_set"):
             library.evaluation.delete(chosen.id)
             show("")
             st.rerun()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.parts.language import _, figure
 from rag_core.domain import Document, Insights
 
 NOTHING = "–"
@@ -24,15 +25,38 @@ def numbers(insights: Insights, documents: int) -> list[tuple[str, str, str]]:
     up, down = sum(part.up for part in insights.trust), sum(part.down for part in insights.trust)
     used = sum(use.there for use in insights.used)
     return [
-        ("Questions", f"{total.asked:,}", "Asked in conversations, by any door. Greetings are not counted."),
-        ("Answered", _share(total.answered, total.asked), f"{total.answered:,} questions have an answer."),
-        ("Perhaps", _share(total.perhaps, total.asked), f"{total.perhaps:,} questions have what may answer them."),
-        ("Not found", _share(total.not_found, total.asked), f"The documents did not hold {total.not_found:,} answers."),
-        ("Time", f"{whole.p50 / 1000:.1f} s" if whole else NOTHING, _slow(whole.p95 if whole else None)),
-        ("Thumbs up", _share(up, up + down), f"{up:,} up, {down:,} down, of answers that were given a thumb."),
-        ("Documents", f"{used:,} of {used + insights.unused_count:,}" if documents else NOTHING,
-         "Documents that an answer cites, of all there are."),
-    ]  # fmt: skip
+        (_("Questions"), f"{total.asked:,}", _("Asked in conversations, by any door. Greetings are not counted.")),
+        (
+            _("Answered"),
+            _share(total.answered, total.asked),
+            _("{answered} questions have an answer.").format(answered=figure(total.answered)),
+        ),
+        (
+            _("Perhaps"),
+            _share(total.perhaps, total.asked),
+            _("{perhaps} questions have what may answer them.").format(perhaps=figure(total.perhaps)),
+        ),
+        (
+            _("Not found"),
+            _share(total.not_found, total.asked),
+            _("The documents did not hold {not_found} answers.").format(not_found=figure(total.not_found)),
+        ),
+        (_("Time"), f"{figure(whole.p50 / 1000, '.1f')} s" if whole else NOTHING, _slow(whole.p95 if whole else None)),
+        (
+            _("Thumbs up"),
+            _share(up, up + down),
+            _("{up} up, {down} down, of answers that were given a thumb.").format(up=figure(up), down=figure(down)),
+        ),
+        (
+            _("Documents"),
+            _of(used, used + insights.unused_count) if documents else NOTHING,
+            _("Documents that an answer cites, of all there are."),
+        ),
+    ]
+
+
+def _of(part: int, whole: int) -> str:
+    return _("{done} of {whole}").format(done=figure(part), whole=figure(whole))
 
 
 def _share(part: int, whole: int) -> str:
@@ -40,5 +64,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _slow(ms: float | None) -> str:
-    told = "The median, from the question to the whole answer."
-    return told if ms is None else f"{told} 95 of 100 took at most {ms / 1000:.1f} s."
+    told = _("The median, from the question to the whole answer.")
+    return (
+        told if ms is None else f"{told} {_('95 of 100 took at most {time} s.').format(time=figure(ms / 1000, '.1f'))}"
+    )

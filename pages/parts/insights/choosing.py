@@ -9,20 +9,21 @@ import streamlit as st
 
 from pages.parts import scoping
 from pages.parts.insights import looked_up
+from pages.parts.language import _, msgid
 from pages.parts.state import InsightsState
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
 
-PERIODS = {"7": "7 days", "30": "30 days", "90": "90 days", "all": "All time"}
+PERIODS = {"7": msgid("7 days"), "30": msgid("30 days"), "90": msgid("90 days"), "all": msgid("All time")}
 VIEWS = {
-    "asked": "Questions",
-    "not_found": "Not found",
-    "documents": "Documents",
-    "map": "Map",
-    "times": "Times",
-    "trust": "Confidence",
-    "tokens": "Tokens",
-    "jobs": "Jobs",
+    "asked": msgid("Questions"),
+    "not_found": msgid("Not found"),
+    "documents": msgid("Documents"),
+    "map": msgid("Map"),
+    "times": msgid("Times"),
+    "trust": msgid("Confidence"),
+    "tokens": msgid("Tokens"),
+    "jobs": msgid("Jobs"),
 }
 _SCOPE = "insights_scope"
 
@@ -30,17 +31,17 @@ _SCOPE = "insights_scope"
 def draw(library: Library, documents: Sequence[Document]) -> looked_up.Asked:
     """The choices and the export; returns what is asked for."""
     with st.container(key="insights_choices", horizontal=True, vertical_alignment="center", gap="small"):
-        period = _choice("Period", PERIODS, "days", "30")
+        period = _choice(_("Period"), PERIODS, "days", "30")
         scope = InsightsState.parse().scope(documents) or st.session_state.get(_SCOPE, Scope())
         narrow(scope)
         scoping.choose(library, documents, "insights", scope, narrow, type="tertiary")
         asked = looked_up.now(None if period == "all" else int(period), scope)
-        with st.popover("Export", icon=":material/download:", type="tertiary", key="insights_export"):
+        with st.popover(_("Export"), icon=":material/download:", type="tertiary", key="insights_export"):
             st.download_button(
-                "All numbers (JSON)", partial(_whole, library, asked), f"insights-{period}.json", "application/json",
+                _("All numbers (JSON)"), partial(_whole, library, asked), f"insights-{period}.json", "application/json",
                 key="insights_json", on_click="ignore", type="tertiary",
             )  # fmt: skip
-            st.caption("The numbers of one chart, as CSV, stand below it.")
+            st.caption(_("The numbers of one chart, as CSV, stand below it."))
     return asked
 
 
@@ -52,7 +53,7 @@ def narrow(scope: Scope) -> None:
 
 def view() -> str:
     """The chart to be looked at."""
-    return _choice("Chart", VIEWS, "view", "asked")
+    return _choice(_("Chart"), VIEWS, "view", "asked")
 
 
 def _choice(label: str, options: dict[str, str], name: str, first: str) -> str:
@@ -61,9 +62,15 @@ def _choice(label: str, options: dict[str, str], name: str, first: str) -> str:
     there = getattr(InsightsState.parse(), name) or st.session_state.get(f"{key}_kept")
     st.session_state[key] = there if there in options else first
     chosen = st.segmented_control(
-        label, list(options), format_func=options.__getitem__, key=key, required=True, label_visibility="collapsed",
-        on_change=lambda: InsightsState.write(**{name: st.session_state[key]}), wrap=True,
-    )  # fmt: skip
+        label,
+        list(options),
+        format_func=lambda option: _(options[option]),
+        key=key,
+        required=True,
+        label_visibility="collapsed",
+        on_change=lambda: InsightsState.write(**{name: st.session_state[key]}),
+        wrap=True,
+    )
     st.session_state[f"{key}_kept"] = chosen = chosen or first
     InsightsState.write(**{name: chosen})
     return chosen

@@ -9,12 +9,13 @@ import streamlit as st
 from pages.parts import clusters, formatting, resources
 from pages.parts.evaluation.charting import themed
 from pages.parts.insights import looked_up, views
+from pages.parts.language import _, figure, msgid, ngettext
 from rag_core.domain import CorpusMap
 from rag_core.insights.map_chart import CHOSEN, look, name
 
 _SIGNS = {"circle": "●", "diamond": "◆", "triangle-up": "▲", "square": "■"}
 _KEPT = "insights_cluster"
-NOTHING = "The map is drawn once documents were summarised, which happens in the background."
+NOTHING = msgid("The map is drawn once documents were summarised, which happens in the background.")
 LISTED = 12
 
 
@@ -23,14 +24,16 @@ def draw(asked: looked_up.Asked) -> None:
     corpus = looked_up.corpus_map(asked.scope)
     if not corpus.places:
         with st.container(key="insights_empty"):
-            st.markdown(NOTHING if corpus.waiting else "There is no document to be drawn.")
+            st.markdown(_(NOTHING) if corpus.waiting else _("There is no document to be drawn."))
         return
     chosen = _chosen(corpus)
     library = resources.library()
     drawing = library.insights.map_drawing(corpus, chosen)
     views.heading(drawing)
     if corpus.waiting:
-        st.caption(f"{formatting.count(corpus.waiting, 'document')} to be placed still.")
+        st.caption(
+            ngettext("{number} document to be placed still.", "{number} documents to be placed still.", corpus.waiting)
+        )
     with st.container(key="insights_map"):
         with st.container(key="insights_map_chart"):
             clicked = st.vega_lite_chart(
@@ -92,7 +95,7 @@ def _documents(corpus: CorpusMap, chosen: int) -> None:
             if st.button(told, key=f"insights_place_{place.document_id}", type="tertiary"):
                 views.open_document(place.document_id)
     if len(here) > LISTED:
-        st.caption(f"The {LISTED} largest of {len(here):,}.")
-    if st.button("Open among the topics", icon=":material/account_tree:", key="insights_to_tree"):
+        st.caption(_("The {shown} largest of {count}.").format(shown=LISTED, count=figure(len(here))))
+    if st.button(_("Open among the topics"), icon=":material/account_tree:", key="insights_to_tree"):
         clusters.open_at(chosen)
         st.switch_page("pages/upload.py")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-import streamlit as st
-
 from pages.parts import resources
+from pages.parts.language import cached
 from rag_core.domain import CorpusMap, Drawing, Insights, QuestionGroup, Scope
 
 
@@ -24,19 +23,19 @@ def now(days: int | None, scope: Scope) -> Asked:
     return Asked(days, scope, (date.today(), *resources.library().insights.state()))
 
 
-@st.cache_data(show_spinner="Counting", max_entries=12)
+@cached("Counting", max_entries=12)
 def insights(asked: Asked) -> Insights:
     """The numbers."""
     return resources.library().insights.of(asked.days, asked.scope)
 
 
-@st.cache_data(show_spinner="Comparing questions", max_entries=12)
+@cached("Comparing questions", max_entries=12)
 def groups(asked: Asked) -> tuple[QuestionGroup, ...]:
     """Questions that found nothing, by meaning."""
     return resources.library().insights.groups(insights(asked).not_found)
 
 
-@st.cache_data(show_spinner="Drawing", max_entries=24)
+@cached("Drawing", max_entries=24)
 def drawings(asked: Asked, grouped: bool) -> dict[str, Drawing]:
     """The charts by key; that of questions not found only if they are to be `grouped`."""
     made = resources.library().insights.drawings(insights(asked), groups(asked) if grouped else ())
@@ -48,6 +47,6 @@ def corpus_map(scope: Scope) -> CorpusMap:
     return _corpus_map(scope, resources.library().insights.map_state())
 
 
-@st.cache_data(show_spinner="Drawing the map", max_entries=6)
+@cached("Drawing the map", max_entries=6)
 def _corpus_map(scope: Scope, state: tuple[object, ...]) -> CorpusMap:
     return resources.library().insights.corpus_map(scope)

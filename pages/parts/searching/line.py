@@ -9,19 +9,20 @@ import streamlit as st
 
 from pages.parts import collections, scoping
 from pages.parts.components import component
+from pages.parts.language import _, msgid
 from pages.parts.state import SearchState
 from rag_core.domain import Document, Scope, SearchMode
 from rag_core.library import Library
 
 MODES: dict[SearchMode, str] = {
-    "auto": "Automatic",
-    "hybrid": "Words and meaning",
-    "dense": "Meaning",
-    "lexical": "Words",
-    "clusters": "Words, meaning and topics",
-    "scaler": "Topics first",
+    "auto": msgid("Automatic"),
+    "hybrid": msgid("Words and meaning"),
+    "dense": msgid("Meaning"),
+    "lexical": msgid("Words"),
+    "clusters": msgid("Words, meaning and topics"),
+    "scaler": msgid("Topics first"),
 }
-SORTS = {"rank": "Best first", "document": "By document", "newest": "Newest first"}
+SORTS = {"rank": msgid("Best first"), "document": msgid("By document"), "newest": msgid("Newest first")}
 HITS = (10, 20, 50, 100)
 # Values that outlive a change of page, with those they begin with; the widgets' own keys do not.
 _KEPT = {"search_mode": "auto", "search_compare": False, "search_sort": "rank", "search_k": 10}
@@ -44,7 +45,7 @@ def draw(library: Library, documents: Sequence[Document]) -> Wanted:
     words = _begin(documents)
     with st.container(key="search_line", gap="xsmall"):
         question = st.text_input(
-            "Search", words, key="search_question", placeholder="Search your documents", icon=":material/search:",
+            _("Search"), words, key="search_question", placeholder=_("Search your documents"), icon=":material/search:",
             label_visibility="collapsed", on_change=_asked_anew,
         )  # fmt: skip
         with st.container(horizontal=True, vertical_alignment="center", key="search_filters", gap="small"):
@@ -67,17 +68,19 @@ def narrow(scope: Scope) -> None:
 
 
 def _how() -> tuple[SearchMode, bool, str, int]:
-    mode = st.radio("Find by", list(MODES), format_func=MODES.__getitem__, key="search_mode")
-    compare = st.toggle("Modes side by side", key="search_compare", help="Shows what each way of searching finds.")
-    sort = st.radio("Order", list(SORTS), format_func=SORTS.__getitem__, key="search_sort")
-    k = st.select_slider("Passages", HITS, key="search_k")
+    mode = st.radio(_("Find by"), list(MODES), format_func=lambda mode: _(MODES[mode]), key="search_mode")
+    compare = st.toggle(
+        _("Modes side by side"), key="search_compare", help=_("Shows what each way of searching finds.")
+    )
+    sort = st.radio(_("Order"), list(SORTS), format_func=lambda sort: _(SORTS[sort]), key="search_sort")
+    k = st.select_slider(_("Passages"), HITS, key="search_k")
     return mode, compare, sort, k
 
 
 def _how_words() -> str:
     chosen = st.session_state
-    words = ["All modes side by side" if chosen["search_compare"] else MODES[chosen["search_mode"]]]
-    return " · ".join([*words, *([SORTS[chosen["search_sort"]]] if chosen["search_sort"] != "rank" else [])])
+    words = [_("All modes side by side") if chosen["search_compare"] else _(MODES[chosen["search_mode"]])]
+    return " · ".join([*words, *([_(SORTS[chosen["search_sort"]])] if chosen["search_sort"] != "rank" else [])])
 
 
 def _begin(documents: Sequence[Document]) -> str:

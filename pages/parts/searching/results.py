@@ -11,12 +11,12 @@ import streamlit as st
 
 from pages.parts import formatting, resources, searched
 from pages.parts.components import component
+from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.refreshing import fragment
 from pages.parts.searching.line import Wanted, narrow
 from pages.parts.searching.snippets import plain, snippet
 from rag_core.domain import Document, Hit, Scope
 from rag_core.library import Library
-from rag_core.text.pages import counted
 
 REFRESH_S = 0.4
 PICTURES = 20
@@ -31,11 +31,11 @@ def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> Non
     else:
         _nothing(wanted)
     for note in found.trace.notes:
-        st.caption(f":material/info: {formatting.plain(note)}")
+        st.caption(f":material/info: {formatting.plain(server_text(note))}")
     if hits:
         _list(hits)
     if found.trace.searched is not None:
-        with st.expander("What was searched", icon=":material/manage_search:", key="search_searched"):
+        with st.expander(_("What was searched"), icon=":material/manage_search:", key="search_searched"):
             searched.draw(found.trace, documents, "search")
 
 
@@ -46,15 +46,26 @@ def rows(hits: Sequence[Hit], pictures: Sequence[bytes | None] = (), *, compact:
     for number, hit in enumerate(hits):
         text, marks = snippet(*plain(hit), 180 if compact else 320)
         png = pictures[number] if number < len(pictures) else None
-        shown.append({
-            "id": hit.chunk_id, "number": number + 1, "title": hit.document.title,
-            "place": counted(hit.page, hit.page_label),
-            "section": hit.section, "text": text, "marks": marks, "compact": compact,
-            "scores": " · ".join(f"{searched.score_name(name)} {value:.2f}" for name, value in hit.scores.items()),
-            "similar": f"{formatting.count(hit.similar, 'passage')} much like this" if hit.similar else "",
-            "picture": base64.b64encode(png).decode("ascii") if png else "",
-            "active": opened is not None and opened["chunk"] == hit.chunk_id,
-        })  # fmt: skip
+        shown.append(
+            {
+                "id": hit.chunk_id,
+                "number": number + 1,
+                "title": hit.document.title,
+                "place": formatting.page(hit.page, hit.page_label),
+                "section": hit.section,
+                "text": text,
+                "marks": marks,
+                "compact": compact,
+                "scores": " · ".join(
+                    f"{searched.score_name(name)} {figure(value, '.2f')}" for name, value in hit.scores.items()
+                ),
+                "similar": ngettext("{number} passage much like this", "{number} passages much like this", hit.similar)
+                if hit.similar
+                else "",
+                "picture": base64.b64encode(png).decode("ascii") if png else "",
+                "active": opened is not None and opened["chunk"] == hit.chunk_id,
+            }
+        )
     return shown
 
 
@@ -86,11 +97,11 @@ def _sorted(hits: Sequence[Hit], sort: str) -> list[Hit]:
 
 
 def _nothing(wanted: Wanted) -> None:
-    st.markdown("**Nothing was found.**")
+    st.markdown(_("**Nothing was found.**"))
     if wanted.scope:
-        st.button("Search all documents", key="search_widen", on_click=narrow, args=(Scope(),))
+        st.button(_("Search all documents"), key="search_widen", on_click=narrow, args=(Scope(),))
     else:
-        st.caption("Try other words, or fewer of them.")
+        st.caption(_("Try other words, or fewer of them."))
 
 
 def _added(hit: Hit) -> float:
@@ -99,8 +110,11 @@ def _added(hit: Hit) -> float:
 
 def _heading(hits: Sequence[Hit], latency_ms: Any) -> None:
     documents = len({hit.document.id for hit in hits})
-    took = f", {sum(latency_ms.values()):,.0f} ms" if latency_ms else ""
-    st.caption(f"{formatting.count(len(hits), 'passage')} from {formatting.count(documents, 'document')}{took}")
+    took = f", {figure(sum(latency_ms.values()), ',.0f')} ms" if latency_ms else ""
+    found = _("{passages} from {documents}").format(
+        passages=formatting.count(len(hits), "passage"), documents=formatting.count(documents, "document")
+    )
+    st.caption(f"{found}{took}")
 
 
 def _list(hits: Sequence[Hit]) -> None:

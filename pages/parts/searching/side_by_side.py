@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.parts import formatting
 from pages.parts.components import component
+from pages.parts.language import _, figure, server_text
 from pages.parts.searching.line import MODES, Wanted
 from pages.parts.searching.results import act_on, rows
 
@@ -25,15 +26,19 @@ def draw(library: Library, wanted: Wanted) -> None:
         for mode in SHOWN:
             found = library.retrieve(wanted.question, k=wanted.k, scope=wanted.scope, mode=mode)
             with st.container(key=f"search_column_{mode}", gap="xsmall"):
-                st.markdown(f"**{MODES[mode]}**")
+                st.markdown(f"**{_(MODES[mode])}**")
                 st.caption(
-                    f"{formatting.count(len(found.hits), 'passage')}, {sum(found.trace.latency_ms.values()):,.0f} ms"
+                    f"{formatting.count(len(found.hits), 'passage')}, "
+                    f"{figure(sum(found.trace.latency_ms.values()), ',.0f')} ms"
                 )
                 key = f"search_results_{mode}"
                 act = partial(act_on, key, found.hits)
                 component("results")(
-                    key=key, data={"rows": rows(found.hits, compact=True)}, on_open_change=act, on_ask_change=act,
+                    key=key,
+                    data={"rows": rows(found.hits, compact=True)},
+                    on_open_change=act,
+                    on_ask_change=act,
                     on_only_change=act,
-                )  # fmt: skip
+                )
                 for note in found.trace.notes:
-                    st.caption(f":material/info: {formatting.plain(note)}")
+                    st.caption(f":material/info: {formatting.plain(server_text(note))}")
