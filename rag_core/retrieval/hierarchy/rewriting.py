@@ -1,4 +1,8 @@
-"""A new question for level two, from the question and what the clusters that level one found say."""
+"""A new question for level two, from the question and what the clusters that level one found say.
+
+What a model writes is looked for beside the question and not in its place, as expansions are (Wang et al., "Query2doc",
+2023): small models lose what was asked.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +41,13 @@ def rewritten(question: str, focus: Focus, write: Write, encode: Callable[[str],
     except LecternError as error:
         _log.warning("A question could not be written anew: %s", error)
         text, note = "", f"The clusters' words were added to the question: the model could not write a new one. {error}"
-    text = text or by_rules(question, focus.terms)
+    text = beside(question, text) if text else by_rules(question, focus.terms)
     return Rewritten(text, encode(text), note)
+
+
+def beside(question: str, written: str) -> str:
+    """What a model wrote behind the question, unless it says that itself."""
+    return written if question.casefold() in written.casefold() else f"{question} {written}"
 
 
 def by_rules(question: str, terms: Sequence[str]) -> str:

@@ -208,7 +208,20 @@ def test_a_model_writes_the_question_of_level_two() -> None:
 
     new = rewritten("When does the boat leave?", focus, write, lambda text: axis(3))
     assert asked == [("When does the boat leave?", ("The ferry crosses the strait.",))]
-    assert (new.text, new.note, new.vector.tolist()) == ("When does the ferry cross?", "", axis(3).tolist())
+    assert (new.text, new.note) == ("When does the boat leave? When does the ferry cross?", "")
+    assert new.vector.tolist() == axis(3).tolist()
+
+
+@pytest.mark.parametrize(
+    ("reply", "searched"),
+    [
+        ("when does the boat leave? At which pier?", "when does the boat leave? At which pier?"),
+        ("", "When does the boat leave? ferry strait"),
+    ],
+)
+def test_a_model_that_says_the_question_itself_or_nothing(reply: str, searched: str) -> None:
+    focus = Focus({}, axis(0), ("ferry", "strait"), ("The ferry crosses the strait.",))
+    assert rewritten("When does the boat leave?", focus, lambda *_: reply, lambda text: axis(3)).text == searched
 
 
 def test_where_the_model_fails_rules_write_it_and_that_is_said() -> None:
