@@ -184,13 +184,14 @@ def _exact(words: Sequence[Word], texts: Sequence[str], every: Sequence[Quote], 
 
 def _with_exact(words: Sequence[Word], text: str, hit: Hit, row: Floats) -> Floats:
     language = hit.document.main_language
-    held = _held(text, language)
-    same = np.array([not held.isdisjoint(_held(word.text, language)) for word in words], dtype=bool)
+    held = term_set(text, language)
+    same = np.array([not held.isdisjoint(term_set(word.text, language)) for word in words], dtype=bool)
     figures = np.array([word.is_number for word in words], dtype=bool)
     found: Floats = np.where(same, 1.0, np.clip(np.where(figures, np.minimum(row, _OTHER_NUMBER), row), 0.0, 1.0))
     return found
 
 
 @lru_cache(maxsize=2048)
-def _held(text: str, language: str) -> frozenset[str]:
+def term_set(text: str, language: str) -> frozenset[str]:
+    """The terms of a text in a language, remembered."""
     return frozenset(terms(text, language))

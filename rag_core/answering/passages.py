@@ -16,6 +16,7 @@ from rag_core.text.terms import terms
 _BLANKS_BETWEEN = 4
 _PAGE_DIGITS = 5
 _SECTION_CHARS = 80  # of a section that is named with a passage in a prompt
+_OF_TITLE = 0.5  # of a section's title, what names the section
 _LABEL_LINES = 2  # that name a row, at most
 _BETWEEN_CELLS = re.compile(r"\u2003| \| ")
 _YEAR = re.compile(r"\W*(?:19|20)\d\d\W*")
@@ -54,6 +55,16 @@ class Passage:
     def context(self) -> str:
         """What is to be known of it when it is read: its document's title, its section, and who it is about."""
         return context_of(self.hits[0].document.title, self.section, *self.hits[0].called)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The question's names by which its document goes; none that means one section."""
+        document, called = self.hits[0].document, self.hits[0].called
+        asked = {term for name in called for term in terms(name)} - set(terms(document.title))
+        titles = [set(terms(section.title)) for section in document.sections] if asked else []
+        meant = [title for title in titles if asked & title and len(title & asked) >= _OF_TITLE * len(title)]
+        section = meant[0] if len(meant) == 1 else set()  # who names several asks of the document
+        return tuple(name for name in called if section.isdisjoint(terms(name)))
 
 
 def merge_hits(hits: Sequence[Hit]) -> list[Passage]:

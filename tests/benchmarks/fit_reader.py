@@ -2,13 +2,13 @@
 
 Fitted on what is not reported on: everyday questions (`people`, `abstention`, `cells`, `households`: "tune", and
 `fitting`, which is for this alone) and those of the samples over two libraries, the invented documents that the reader
-did not learn from, XQuAD's even articles, the first half of TAT-QA's development set, each context a page of a PDF, and
-some hundreds of real questions of documents that the reader did not learn from. Which cell is asked for, and which unit
-answers, are conditional logits over the cells and units of a question's passages; whether the answer is right, and
-whether there is one, are logistic regressions over what a reader fitted without that question would have said. Where
-one document was chosen, a number is added to the odds that the answer is right: by the questions of PolicyQA's even
-policies and of those documents, each asked of its own. All are ridge regressions. Questions without an answer are the
-near misses, and the others with the passages that answer them taken out.
+did not learn from, those whose sections are alike, XQuAD's even articles, the first half of TAT-QA's development set,
+each context a page of a PDF, and some hundreds of real questions of documents that the reader did not learn from. Which
+cell is asked for, and which unit answers, are conditional logits over the cells and units of a question's passages;
+whether the answer is right, and whether there is one, are logistic regressions over what a reader fitted without that
+question would have said. Where one document was chosen, a number is added to the odds that the answer is right: by the
+questions of PolicyQA's even policies and of those documents, each asked of its own. All are ridge regressions.
+Questions without an answer are the near misses, and the others with the passages that answer them taken out.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from rag_core.domain import Scope
 from rag_core.embedding import open_embedder, open_reader
 from rag_core.text.terms import coverage, terms
 from tests.benchmarks import prose
+from tests.benchmarks.alike_sections import alike_sections
 from tests.benchmarks.drafted import Drafted, drafted
 from tests.benchmarks.measure import emit
 from tests.benchmarks.people import filled
@@ -241,6 +242,22 @@ def invented(libraries: Path, encoder: Encoder) -> Iterator[Example]:
                 )
 
 
+def of_sections(libraries: Path, encoder: Encoder) -> Iterator[Example]:
+    """Invented documents whose sections are alike, each asked of itself: what stands there under another's heading."""
+    documents = list(alike_sections("tune"))
+    with Library.open(Settings(_env_file=None, data_dir=libraries / "sections")) as library:
+        for _ in library.add([Upload(one.name, one.text.encode()) for one in documents]):
+            pass
+        library.storage.settle()
+        known = prose.ids(library)
+        for document in documents:
+            for place, (question, line) in enumerate(document.questions):
+                found = library.asking.passages(question, Scope(documents=(known[document.name],)))
+                said = _said_by([], (line,)) if line else lambda _: []
+                kind, name = "invented" if line else "unsaid", f"{document.name} {place}"
+                yield from example(kind, name, question, found.hits, encoder, said)
+
+
 def _said_by(sentences: Sequence[str], answer: Sequence[str]) -> Label:
     """A text says the answer where its words stand there, or the sentence's beginning where these are yes or no."""
     parts = [sentences[0][:_BEGINNING]] if answer in (("yes",), ("no",)) else list(answer)
@@ -384,7 +401,7 @@ def main() -> None:
         libraries = options.libraries or Path(folder)
         examples = [
             one
-            for made in (everyday, at_home, invented, statements, articles, genres)
+            for made in (everyday, at_home, invented, of_sections, statements, articles, genres)
             for one in made(libraries, encoder)
         ]
         made = fitted(examples)

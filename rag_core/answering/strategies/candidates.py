@@ -12,6 +12,7 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.matching import Floats, Matches, counted, matched
 from rag_core.answering.passages import merge_hits, quotes, with_heads
 from rag_core.answering.strategies.features import FEATURES, FIGURES, Evidence, with_cells
+from rag_core.answering.strategies.headings import heading_features
 from rag_core.answering.strategies.query_intent import is_unmeant
 from rag_core.answering.strategies.reader_scores import with_reading
 from rag_core.answering.strategies.spans import Unit, units
@@ -46,7 +47,9 @@ def gather(
     )
     full = np.maximum(near, matches.prefix[places])
     weights = _rarities(matches, found)
-    features = _features(question, found, hits, matches, places, near, full, weights, meant or {})
+    leans = [[every[starts[unit.quote.passage] + one] for one in unit.near] for unit in found]
+    above = heading_features(found, leans, passages, matches, weights)
+    features = _features(question, found, hits, matches, places, near, full, weights, meant or {}, above)
     asked = asked_cells(question, passages, matches, weights, meant or {})
     evidence = Evidence(
         tuple(found), features, tuple(every), near, full, weights, matches, asked, np.zeros(0), np.zeros((0, 2))
@@ -74,6 +77,7 @@ def _features(
     full: Floats,
     weights: Floats,
     meant: Mapping[str, float],
+    above: Mapping[str, Floats],
 ) -> Floats:
     """All columns but those of the reader, which are 0."""
     own = matches.own[places]
@@ -107,7 +111,7 @@ def _features(
         "tabular": tabular, "tabular_figure": tabular * figure, "tabular_numbered": tabular * float(numbers.any()),
         "figures_asked": figure * np.array([min(_figures(text), 3) / 3 for text in texts]),
         "prose_table": tabular * (1 - figure), "cell": np.zeros(len(found)),
-        "worded_table": tabular * float(asks_for_words(question)),
+        "worded_table": tabular * float(asks_for_words(question)), **above,
     }  # fmt: skip
     for name in ("own", "near", "nearness", "first", "meant", "asked", "near_numbers"):
         known[f"tabular_{name}"] = tabular * known[name]

@@ -174,14 +174,13 @@ def _behind_lead(evidence: Evidence, chosen: Sequence[int], is_cell: bool) -> li
     another document says instead."""
     if not is_cell:
         return list(chosen)
-    matched = counted(evidence.near)
-    first, row = matched[chosen[0]], evidence.units[chosen[0]].quote
+    return [one for one in chosen if one == chosen[0] or adds(evidence, one, chosen[0])]
 
-    def adds(one: int) -> bool:
-        gain = float(np.maximum(matched[one] - first, 0) @ evidence.weights)
-        return gain > _ADDS or says_otherwise(evidence.units[one].quote, row)
 
-    return [one for one in chosen if one == chosen[0] or adds(one)]
+def adds(evidence: Evidence, one: int, first: int) -> bool:
+    """Whether a unit matches words of the question that the first does not, or says otherwise in another document."""
+    gain = float(np.maximum(counted(evidence.near[one]) - counted(evidence.near[first]), 0) @ evidence.weights)
+    return gain > _ADDS or says_otherwise(evidence.units[one].quote, evidence.units[first].quote)
 
 
 def scored(evidence: Evidence) -> Floats:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rag_core.answering.cues import answer_type, holds_answer
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.candidates import gather
@@ -20,6 +21,7 @@ from rag_core.answering.strategies.composing import (
     MOST_WORDS,
     Composition,
     Row,
+    adds,
     closest,
     compose,
     says_otherwise,
@@ -27,14 +29,14 @@ from rag_core.answering.strategies.composing import (
 )
 from rag_core.answering.strategies.confidence_model import Trust, trust
 from rag_core.answering.strategies.doubt import doubt
-from rag_core.answering.strategies.features import Evidence
+from rag_core.answering.strategies.features import FIGURES, Evidence
 from rag_core.answering.strategies.query_intent import QueryIntent, is_unmeant
 from rag_core.answering.strategies.rows import cell_said, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval import Retrieval
-from rag_core.retrieval.understanding import topic_of
+from rag_core.retrieval.understanding import kind_of, topic_of
 
 NO_AIM = QueryIntent()
 _SURE, _READ_SURE = 0.7, 0.9  # probabilities that the quotes, and the first one by the reader, answer
@@ -119,11 +121,15 @@ def _with_heads(read: Reading, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What passages say to a question, and how far that is trusted."""
+    """What passages say to a question, and how far that is trusted.
+
+    says_figure: whether one is asked for and its first sentence or row, as it stands, has one.
+    """
 
     evidence: Evidence
     made: Composition
     trust: Trust
+    says_figure: bool = False
 
     @property
     def figure(self) -> Cell | None:
@@ -142,7 +148,10 @@ def read_passages(
         return None
     made = compose(topic, evidence, scored(evidence), most, with_computing=with_computing)
     anything = topic != question or (made.rows and asks_nothing_else(topic, [row.name for row in made.rows]))
-    return Reading(evidence, made, trust(evidence, made, aim.narrowed or bool(anything)))
+    kind = answer_type(topic)
+    says_figure = kind in FIGURES and kind_of(topic) == "fact" and not (made.lead or made.rows)
+    says_figure = says_figure and holds_answer(kind, made.quotes[0].text)
+    return Reading(evidence, made, trust(evidence, made, aim.narrowed or bool(anything)), says_figure)
 
 
 def _shortened(read: Reading) -> Composition:
@@ -162,16 +171,22 @@ def _shortened(read: Reading) -> Composition:
 
 def _worth_saying(read: Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
     """The first quote and, where that surely answers, those alone that the reader finds nearly as likely to answer;
-    behind a figure that is said its row, and what another document says instead."""
+    behind a figure that is said its row, and what another document says instead. Beside a sentence that has the figure
+    asked for stands what adds to it."""
     if read.made.cells and not (read.made.is_computed or read.made.rows):
         return (quotes[0], *(quote for quote in quotes[1:] if says_otherwise(quote, quotes[0])))
     first, *_ = chances = 1 / (1 + np.exp(-read.evidence.column("read")[list(read.made.chosen)]))
-    if read.made.lead or (read.trust.right < _SURE and first < _READ_SURE):
-        return quotes
-    return tuple(
-        quote
-        for quote, chance in zip(quotes, chances, strict=True)
-        if chance >= _NEARLY * first or says_otherwise(quote, quotes[0])
+    is_sure = not read.made.lead and (read.trust.right >= _SURE or first >= _READ_SURE)
+    best, *others = read.made.chosen
+    behind = zip(quotes[1:], others, chances[1:], strict=True)
+    return (
+        quotes[0],
+        *(
+            quote
+            for quote, one, chance in behind
+            if (not read.says_figure or adds(read.evidence, one, best))
+            and (not is_sure or chance >= _NEARLY * first or says_otherwise(quote, quotes[0]))
+        ),
     )
 
 

@@ -20,7 +20,7 @@ FEATURES = (
     "tabular_figure", "tabular_own", "tabular_near", "tabular_nearness", "tabular_first", "tabular_meant",
     "tabular_numbered", "figures_asked", "prose_table", "asked", "tabular_asked", "tabular_near_numbers", "score",
     "cell", "worded_table", "read", "read_share", "span", "span_share", "tabular_read", "tabular_span",
-    "unmeant",
+    "unmeant", "missed", "section_named", "other_section",
 )  # fmt: skip
 """Columns of `Evidence.features`.
 
@@ -30,7 +30,9 @@ kind asked for stands there; anew: that the question does not say itself. meant:
 document; unmeant: whether it surely means another. prose_table: a row where no figure is asked for; worded_table: where
 words are. cell: how probably its best figure is the one asked for. read, span: log odds of the trained reader that the
 unit, and the best of its spans of words, answers, of those that it was given; the shares set them against all units and
-none.
+none. missed: of the weight of the question's words that neither its document's names nor the headings above it have, in
+stems, those that stand in other units and neither in this one nor in what it leans on. section_named, other_section:
+how much of the title of a section is asked for, one that it stands in, and another one's, what it says itself apart.
 """
 
 FIGURES = ("number", "money", "percent", "date")
