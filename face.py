@@ -25,6 +25,7 @@ def main() -> None:
     )
     frame.dress()
     page = frame.navigation()
+    st.set_page_config(page_title=f"{page.title} · Lectern")
     if not signing_in.welcome():
         return
     opening = resources.opening()

@@ -24,8 +24,7 @@ def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
             *steps,
             *({"act": f"ask {text}", "words": text} for text in questions(library, conversation, answer) or ()),
         ]
-    nothing = answer.outcome == "not found"
-    steps = [{"act": "search", "words": _("Search for these words")}] if nothing else []
+    steps = [{"act": "search", "words": _("Search for these words")}]
     steps += _elsewhere(library, conversation, answer)
     quoting, *writing = [status for status in library.language_models.statuses() if status.ready]
     if answer.model == quoting.id and writing:

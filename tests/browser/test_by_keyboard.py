@@ -63,6 +63,7 @@ def test_the_main_road_needs_no_mouse(open_page: Callable[..., Page], tmp_path: 
 
     go(page, "chat", "Chat")
     page.get_by_role("heading", name="What would you like to know?").wait_for()
+    expect(page).to_have_title("Chat · Lectern")
     idle(page)
     page.keyboard.press("/")
     page.keyboard.type("When does the ferry to Norden leave, and what does a ticket cost for an adult?")

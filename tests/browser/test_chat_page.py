@@ -143,6 +143,7 @@ def test_conversations_are_renamed_pinned_found_and_deleted(open_page: Open) -> 
     page.locator(".source").first.wait_for()
     page.locator(".st-key-chat_menu button").click()
     page.get_by_text("Rename", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_role("textbox")).to_be_focused()
     page.get_by_label("Title").fill("Refunds ![x](http://example.com/x.png)")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".st-key-chat_list")).to_contain_text("Refunds ![x](")

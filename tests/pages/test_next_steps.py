@@ -32,15 +32,15 @@ def test_steps_are_those_that_may_help(library: FakeLibrary) -> None:
     library.scopes["c"] = ONE
     assert words(library, not_found(ONE, 1)) == [search, "Ask all documents"]
     assert words(library, not_found()) == [search, "Ask again: 1 document"]
-    assert words(library, NEAR) == ["Ask all documents"]
+    assert words(library, NEAR) == [search, "Ask all documents"]
     library.scopes.clear()
-    assert words(library, NEAR) == []
+    assert words(library, NEAR) == [search]
     library.statuses += (SMALL, GEMINI)
-    assert words(library, NEAR) == [ask_small]
-    assert words(library, replace(NEAR, model=SMALL.id)) == []
+    assert words(library, NEAR) == [search, ask_small]
+    assert words(library, replace(NEAR, model=SMALL.id)) == [search]
     assert words(library, an_answer()) == ["Again by small"]
     library.statuses = (library.statuses[0], GEMINI)
-    assert words(library, NEAR) == ["Ask Gemini (leaves this machine)"]
+    assert words(library, NEAR) == [search, "Ask Gemini (leaves this machine)"]
 
 
 def test_a_model_that_writes_is_offered_below_the_first_quoted_answer(library: FakeLibrary) -> None:

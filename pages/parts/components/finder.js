@@ -120,8 +120,21 @@ const giveFocus = (menu) => {
   setTimeout(() => menu.isConnected && !menu.contains(document.activeElement) && menu.focus({ preventScroll: true }), 150);
 };
 
+// A dialog that asks for words has the focus where they are typed.
+const giveField = (dialog) => {
+  const field = dialog.querySelector('input[type="text"], input[type="password"], textarea');
+  if (!field || dialog.isGiven) return;
+  dialog.isGiven = true;
+  setTimeout(() => {
+    if (!field.isConnected || document.activeElement !== dialog) return;
+    field.focus();
+    field.select();
+  }, 150);
+};
+
 const mend = () => {
   const words = ownWords();
+  document.querySelectorAll('section[role="dialog"]').forEach(giveField);
   document.querySelectorAll('[role="menu"]').forEach(giveFocus);
   document.querySelectorAll('section[role="presentation"][aria-label]').forEach((one) => one.setAttribute("role", "group"));
   document.querySelectorAll('section[role="dialog"] :is(h2, div)').forEach(({ childElementCount, textContent, firstChild }) => {

@@ -26,14 +26,13 @@ def draw(library: Library, documents: Sequence[Document], wanted: Wanted) -> Non
     """Search, and draw what was found."""
     found = library.retrieve(wanted.question, k=wanted.k, scope=wanted.scope, mode=wanted.mode)
     hits = _sorted(found.hits, wanted.sort)
-    if hits:
-        _heading(hits, found.trace.latency_ms)
-    else:
-        _nothing(wanted)
-    for note in found.trace.notes:
+    for note in found.trace.notes:  # first: that no document holds a word makes the rest what comes nearest
         st.caption(f":material/info: {formatting.plain(server_text(note))}")
     if hits:
+        _heading(hits, found.trace.latency_ms)
         _list(hits)
+    else:
+        _nothing(wanted)
     if found.trace.searched is not None:
         with st.expander(_("What was searched"), icon=":material/manage_search:", key="search_searched"):
             searched.draw(found.trace, documents, "search")
