@@ -17,6 +17,7 @@ NAME_CHARS = 80
 VIEWS = {"runs": msgid("Runs"), "questions": msgid("Questions")}
 SAMPLES, KEPT = "sample_questions", "evaluation_set"
 FIRST = msgid("My questions")
+SAMPLE = msgid("Sample questions")  # kept by this name, whoever comes first and whatever they read
 WAYS = (
     ("draft", msgid("Draft from my documents"), ":material/auto_awesome:"),
     ("upload", msgid("Upload a file"), ":material/upload_file:"),
@@ -37,7 +38,7 @@ def present(library: Library, documents: Sequence[Document]) -> list[QuestionSet
     if wanted and wanted <= names and library.preferences.get(SAMPLES) is None:
         library.preferences.set(SAMPLES, "made")
         try:
-            library.evaluation.create(_("Sample questions"), samples.questions())
+            library.evaluation.create(SAMPLE, samples.questions())
         except LecternError:
             library.preferences.set(SAMPLES, None)
             raise
@@ -63,7 +64,10 @@ def show(set_id: str) -> None:
 
 def chooser(library: Library, sets: Sequence[QuestionSet], chosen: QuestionSet) -> None:
     """The set in use, what can be done with it, and whether its runs or its questions are shown."""
-    labels = {item.id: f"{formatting.shorten(item.name, 60)} ({item.size:,})" for item in sets}
+    labels = {
+        item.id: f"{formatting.shorten(_(SAMPLE) if item.name == SAMPLE else item.name, 60)} ({item.size:,})"
+        for item in sets
+    }
     st.session_state["evaluation_chosen"] = chosen.id
     st.session_state["evaluation_view"] = EvaluationState.parse().view
     with st.container(key="evaluation_sets", horizontal=True, vertical_alignment="bottom", gap="small"):
