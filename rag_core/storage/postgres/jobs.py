@@ -122,8 +122,11 @@ class JobStore:
         self._database.execute("DELETE FROM job_owners WHERE id = %s", (owner,))
 
     def outlive(self) -> None:
-        """Nobody else can be this server: its owners of before are gone, whatever their leases say."""
-        self._database.execute("DELETE FROM job_owners WHERE server = %s", (self._database.server,))
+        """Nobody else can be this server: its owners of before are gone, whatever their leases say. So are those of
+        others that ended long ago."""
+        self._database.execute(
+            "DELETE FROM job_owners WHERE server = %s OR until < now() - interval '1 day'", (self._database.server,)
+        )
 
     def listen(self, timeout_s: float) -> bool:
         """Wait until somebody puts jobs that are free. Returns whether anybody did, or it cannot be told."""
