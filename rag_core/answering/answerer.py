@@ -16,6 +16,7 @@ from rag_core.answering.strategies.card_facts import CardFacts
 from rag_core.answering.strategies.code import Code
 from rag_core.answering.strategies.courtesy import Courtesy
 from rag_core.answering.strategies.mentioning import Mentioning
+from rag_core.answering.strategies.of_each import OfEach
 from rag_core.answering.strategies.people import People
 from rag_core.answering.strategies.place import Place
 from rag_core.answering.strategies.quoted import Quoted
@@ -51,6 +52,7 @@ class Answerer:
         self._courtesy = Courtesy(encode)
         self._card_facts = CardFacts(encode)
         self._mentioning = Mentioning()
+        self._of_each = OfEach(encoder)
         self._people = People()
         self._code = Code()
         self._absent_key = AbsentKey()
@@ -106,7 +108,7 @@ class Answerer:
         writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
         last = self._agentic(writer) if question.agent else writer
         return [
-            self._courtesy, self._card_facts, self._mentioning, self._people, self._code, self._summary,
+            self._courtesy, self._card_facts, self._mentioning, self._people, self._code, self._summary, self._of_each,
             Place(last), self._absent_key, self._tabular, Versions(last, self._encoder), last,
         ]  # fmt: skip
 

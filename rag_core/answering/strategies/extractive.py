@@ -96,15 +96,23 @@ def quoted_from(read: Reading, aim: QueryIntent = NO_AIM) -> Extraction:
 
 
 def extract_each(
-    question: str, each: Mapping[str, tuple[str, Sequence[Hit]]], encoder: Encoder, aim: QueryIntent = NO_AIM
+    question: str,
+    each: Mapping[str, tuple[str, Sequence[Hit]]],
+    encoder: Encoder,
+    aim: QueryIntent = NO_AIM,
+    *,
+    least: int = 0,
+    sure: float = 0.0,
 ) -> Extraction | None:
-    """A row for each of several things by its name, of what is asked of it and its passages; None where any is not
-    answered, or there are none."""
+    """A row for each of several things by its name, of what is asked of it and its passages; None where fewer than
+    `least` are answered, 0 for all of them, with a probability of `sure` of being right, or there are none."""
     sides = {
         name: read_passages(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()
     }
-    told = {name: one for name, one in sides.items() if one is not None and one.trust.enough}
-    return _side_by_side(question, told) if sides and len(told) == len(sides) else None
+    told = {
+        name: one for name, one in sides.items() if one is not None and one.trust.enough and one.trust.right >= sure
+    }
+    return _side_by_side(question, told) if sides and len(told) >= (least or len(sides)) else None
 
 
 def _near(read: Reading, made: Composition) -> Extraction:

@@ -50,7 +50,7 @@ class Mentioning(Strategy):
         if match is None or question.contents is None:
             return None
         noun, what = match["noun"] or match["place"], match["what"] or match["named"]
-        among = _among(noun, question.contents)
+        among = [one.id for one in documents_called(noun, question.contents)]
         hits = question.contents.holding(terms(what), among) if among else []
         if not hits:
             return None
@@ -69,13 +69,13 @@ class Mentioning(Strategy):
         )  # fmt: skip
 
 
-def _among(noun: str, contents: Contents) -> list[str]:
+def documents_called(noun: str, contents: Contents) -> list[Document]:
     """The documents of the scope that a noun means: any, or those of that kind, title or folder."""
     documents, _ = contents.documents(_MOST_DOCUMENTS)
     wanted = set(terms(noun))
     if wanted <= _ANY_NOUN:
-        return [one.id for one in documents]
-    return [one.id for one in documents if wanted <= names_of(one) | _folders(one)]
+        return documents
+    return [one for one in documents if wanted <= names_of(one) | _folders(one)]
 
 
 def _folders(document: Document) -> set[str]:

@@ -73,7 +73,7 @@ class Versions(Strategy):
             is_quoted = question.model == EXTRACTIVE and _CHANGE.search(query)
             return self._changes(query, chosen, search, contents) if is_quoted else None
         (only,) = chosen.documents
-        return self._writer.write(question, lambda text: _within(only, chosen.words, search(text), contents), progress)
+        return self._writer.write(question, lambda text: within(only, chosen.words, search(text), contents), progress)
 
     def check(self, question: Question, written: Written, writer: CitationWriter, *, stopped: bool) -> Written:
         """What a model wrote of the version, by whoever had it written."""
@@ -86,7 +86,7 @@ class Versions(Strategy):
         asked = f"What is the {topic}?"
         every, found = {}, search(asked)
         for document, year in zip(chosen.documents, chosen.words, strict=True):
-            every[year] = (asked, _within(document, chosen.words, found, contents).hits)
+            every[year] = (asked, within(document, chosen.words, found, contents).hits)
         made = extract_each(query, every, self._encoder, QueryIntent(narrowed=True))
         if made is None:
             return None
@@ -132,7 +132,7 @@ def _when(document: Document) -> tuple[str, str]:
     return str(document.year or changed[:4]), changed
 
 
-def _within(document: Document, names: Sequence[str], found: Retrieval, contents: Contents) -> Retrieval:
+def within(document: Document, names: Sequence[str], found: Retrieval, contents: Contents) -> Retrieval:
     """What was found in the document that a question means, or its first passages; words that choose it are names."""
     hits = [hit for hit in found.hits if hit.document.id == document.id]
     hits = hits or contents.beginning(document, _MOST_PASSAGES)

@@ -1,0 +1,45 @@
+"""The same question asked of each of several documents, and a row for each that says it."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core import Library
+from tests.conftest import add_text
+
+TOTALS = {2041: "355.30", 2042: "1,672.00", 2043: "165.00"}
+
+
+@pytest.fixture
+def invoices(library: Library) -> Library:
+    for number, total in TOTALS.items():
+        text = f"INVOICE\n\nInvoice no. {number}\n\nBill to: Hotel Miramar\n\nTotal due: EUR {total}\n"
+        add_text(library, f"invoice-{number}.txt", text)
+    add_text(library, "bread.md", "# Bread\n\nThe bread needs 400 g of oats and an egg.")
+    return library
+
+
+@pytest.mark.parametrize("each", ["each invoice", "every invoice", "all the invoices"])
+def test_a_row_for_each_of_a_kind(invoices: Library, each: str) -> None:
+    answer = invoices.ask(f"What is the total due of {each}?")
+    assert answer.outcome == "answered"
+    rows = [line for line in answer.text.splitlines() if "no. " in line]
+    assert len(rows) == 3
+    for row, (number, total) in zip(rows, TOTALS.items(), strict=True):
+        assert f"no. {number}" in row
+        assert total in row
+    assert {one.title for one in answer.citations} == {f"Invoice no. {number}" for number in TOTALS}
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["How many spoons does each invoice list?", "How many eggs does each bread need?", "What do all documents sing?"],
+)
+def test_what_none_or_one_alone_says_is_no_table(invoices: Library, question: str) -> None:
+    assert "|" not in invoices.ask(question).text
+
+
+def test_which_of_them_do_not_say_it_is_told(invoices: Library) -> None:
+    add_text(invoices, "invoice-2044.txt", "INVOICE\n\nInvoice no. 2044\n\nBill to: Cafe Lumen\n\nTo follow by post.")
+    answer = invoices.ask("What is the total due of each invoice?")
+    assert answer.sentences[-1].text == "Not found in “Invoice no. 2044”."
