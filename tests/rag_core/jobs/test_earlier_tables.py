@@ -23,6 +23,16 @@ _BEFORE = (
     "ALTER TABLE chunk_clusters DROP COLUMN summary",
     "ALTER TABLE document_summaries DROP COLUMN made_by",
     "DROP TABLE answer_cache",
+    "DROP FUNCTION lectern_notice CASCADE",
+    "DROP TABLE leases",
+    "ALTER TABLE documents DROP COLUMN server",
+    "DROP VIEW index_waiting",
+    "ALTER TABLE index_cursors DROP COLUMN server, ADD PRIMARY KEY (index_name)",
+    "ALTER TABLE index_backlog DROP COLUMN server, ADD PRIMARY KEY (index_name, document_id)",
+    "CREATE VIEW index_waiting AS SELECT index_name, document_id, attempts, error FROM index_backlog UNION ALL"
+    " SELECT k.index_name, c.document_id, 0, NULL FROM index_cursors k JOIN changes c ON c.id > k.change_id",
+    "INSERT INTO preferences (name, value) SELECT 'paired', id FROM servers",
+    "DROP TABLE servers",
     "DROP INDEX sources_name, documents_added, messages_created, citations_document",
     "DELETE FROM migrations WHERE name >= '0025'",
 )
