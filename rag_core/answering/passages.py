@@ -54,7 +54,11 @@ class Passage:
     @property
     def context(self) -> str:
         """What is to be known of it when it is read: its document's title, its section, and who it is about."""
-        return context_of(self.hits[0].document.title, self.section, *self.hits[0].called)
+        return self.context_in(self.section)
+
+    def context_in(self, section: str) -> str:
+        """The same for what of it stands in a section."""
+        return context_of(self.hits[0].document.title, section, *self.names)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rag_core.answering.encoding import END, SPAN, START, SUPPORT, Encoder
 from rag_core.answering.matching import Floats
-from rag_core.answering.passages import Passage
+from rag_core.answering.passages import Passage, section_at
 from rag_core.answering.strategies.features import FEATURES, Evidence
 from rag_core.answering.strategies.rows import Said, with_heads
 from rag_core.answering.strategies.weights import reader
@@ -31,14 +31,19 @@ def with_reading(evidence: Evidence, question: str, passages: Sequence[Passage],
         at = unit.quote.position
         wanted.setdefault(unit.quote.passage, set()).update((at - 1, at, at + 1, *unit.near))
     lines = [with_heads(evidence, quote) for quote in evidence.every if quote.position in wanted.get(quote.passage, ())]
-    groups = [(passages[place], list(some)) for place, some in groupby(lines, key=lambda line: line.quote.passage)]
-    contexts = [passage.context for passage, _ in groups]
+    groups = [(place, list(some)) for place, some in groupby(lines, key=_place)]
+    contexts = [passages[place].context_in(section) for (place, section), _ in groups]
     texts = [[line.quote.text for line in some] for _, some in groups]
     told = np.concatenate(encoder.read(question, list(zip(contexts, texts, strict=True))))
     known = {(line.quote.passage, line.quote.position): row for line, row in zip(lines, told, strict=True)}
     read = np.array([known.get((unit.quote.passage, unit.quote.position), _UNREAD) for unit in units])
     found = replace(evidence, features=_with_columns(evidence, read), spans=read[:, [START, END]])
     return _with_read_cells(found, lines, told)
+
+
+def _place(line: Said) -> tuple[int, str]:
+    """The passage and the section that a line stands in."""
+    return line.quote.passage, section_at(line.quote.hit, line.quote.start)
 
 
 def _with_columns(evidence: Evidence, read: Floats) -> Floats:

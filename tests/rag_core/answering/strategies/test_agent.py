@@ -92,7 +92,7 @@ def test_without_a_model_both_parts_of_a_question_are_found(samples: Library) ->
 
 def test_what_is_missing_is_searched_again_and_its_page_read(samples: Library) -> None:
     answer = samples.ask("What is the capital of Peru and who is the county engineer for the dam?", agent=True)
-    assert "county engineer, Halvor Dahl" in answer.text
+    assert "Halvor Dahl" in answer.text
     assert answer.text.endswith("Not found: What is the capital of Peru?")
     assert [step.tool for step in answer.trace.steps if step.round > 1] == ["plan", "search", "plan", "read_page"]
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from rag_core import Library
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits
 from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.extractive import extract
 from rag_core.domain import Hit, Section
+from tests.conftest import add_text
 from tests.rag_core.answering.parts import hit
 
 GARDENS = """# Gardens of the town
@@ -78,3 +80,15 @@ def test_what_a_line_lacks_and_where_it_stands_are_told(real_encoder: Encoder) -
 def test_a_section_gives_its_document_no_name(called: str, names: tuple[str, ...]) -> None:
     (passage,) = merge_hits([sectioned(GARDENS, called)])
     assert passage.names == names
+
+
+def test_each_line_is_read_below_its_own_heading(library: Library) -> None:
+    machines = {
+        "Lathe": ("It weighs 340 kilograms.", "Its motor has 2.2 kilowatts."),
+        "Band saw": ("Its motor has 1.5 kilowatts.", "It is oiled every week."),
+        "Drill press": ("It weighs 120 kilograms.", "It is oiled every month."),
+    }
+    sections = ("\n\n".join((f"## {name}", *lines)) for name, lines in machines.items())
+    add_text(library, "machines.md", "\n\n".join(("# Machines of the workshop", *sections)))
+    answer = library.ask("What is the motor of the band saw?")
+    assert [one.text for one in answer.sentences] == ["Its motor has 1.5 kilowatts."]
