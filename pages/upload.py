@@ -33,6 +33,7 @@ def main() -> None:
     jobs = library.jobs
     opened = LibraryState.parse().d
     with st.container(key="upload_open" if opened else "upload_page_body"), recovering(library):
+        seen, from_elsewhere = adding.seen(jobs), add_from.seen(library)
         collection, every = collections.current(library), library.documents()
         with st.sidebar:
             collections.sidebar(library, collection)
@@ -54,8 +55,8 @@ def main() -> None:
         covered = add_from.ways(library)
         if not every and not jobs.busy(adding.KIND):
             adding.sample_button(jobs)
-        adding.progress(jobs)
-        add_from.progress(library, covered)
+        adding.progress(jobs, seen)
+        add_from.progress(library, from_elsewhere, covered)
         recognising.progress(library)
         for note in library.maintenance.notes():
             st.caption(f":material/info: {formatting.plain(server_text(note))}")

@@ -47,16 +47,19 @@ def ways(library: Library) -> Collection[str]:
     return covered.keys()
 
 
-def progress(library: Library, covered: Collection[str] = ()) -> None:
-    """The addresses being fetched, and how the last ones ended; the page with them when documents came or went."""
-    seen = _seen(library)
-    fragment(refreshed, BUSY_S if seen[0] else IDLE_S)(
-        lambda: _lines(library.jobs, covered), lambda: seen != _seen(library)
+def progress(library: Library, before: tuple[bool, int, int, int], covered: Collection[str] = ()) -> None:
+    """The addresses being fetched, and how the last ones ended; the page with them when documents came or went.
+
+    before: what was `seen` before the page read its documents, which may be of then.
+    """
+    fragment(refreshed, BUSY_S if before[0] else IDLE_S)(
+        lambda: _lines(library.jobs, covered), lambda: before != seen(library)
     )
 
 
-def _seen(library: Library) -> tuple[bool, int, int, int]:
-    """Also how many documents there are, and how often watched folders changed: these bring them in without a job."""
+def seen(library: Library) -> tuple[bool, int, int, int]:
+    """What the page is drawn anew for where it changes: also how many documents there are and how often watched folders
+    changed, as these bring them in without a job."""
     try:
         ready, _ = library.intake()
     except LecternError:  # the page says so when it is drawn next

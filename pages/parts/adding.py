@@ -75,11 +75,13 @@ def sample_button(jobs: Jobs) -> None:
         st.caption(_(samples.TOLD))
 
 
-def progress(jobs: Jobs) -> None:
-    """The lines of all files that are added; they refresh by themselves, and the page with them when one is done."""
-    seen = _seen(jobs)
+def progress(jobs: Jobs, before: tuple[bool, int, int]) -> None:
+    """The lines of all files that are added; they refresh by themselves, and the page with them when one is done.
+
+    before: what was `seen` before the page read its documents, which may be of then.
+    """
     fragment(refreshed, BUSY_S if jobs.busy(KIND) else IDLE_S)(
-        lambda: _lines(jobs), lambda: seen != _seen(jobs) or asking_of.is_wanted()
+        lambda: _lines(jobs), lambda: before != seen(jobs) or asking_of.is_wanted()
     )  # fmt: skip
 
 
@@ -88,8 +90,9 @@ def lines(jobs: Jobs) -> list[Job]:
     return [job for job in jobs.all(KIND) if not (job.state == "failed" and job.params.get(IN_ROW))]
 
 
-def _seen(jobs: Jobs) -> tuple[bool, int, int]:
-    """Also how many lines tell of what failed: what they no longer tell of stands in the table."""
+def seen(jobs: Jobs) -> tuple[bool, int, int]:
+    """What the page is drawn anew for where it changes: also how many lines tell of what failed, as what they no longer
+    tell of stands in the table."""
     return jobs.busy(KIND), jobs.ended(KIND), sum(job.state == "failed" for job in jobs.all(KIND))
 
 

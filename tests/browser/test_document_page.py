@@ -71,7 +71,7 @@ def test_a_chunk_is_corrected_found_so_left_out_and_brought_back(open_page: Open
     chunk(page, "lighthouse of Quorn").get_by_role("button", name="Leave out").click()
     left = chunk(page, "Left out of search")
     expect(left).to_contain_text("lighthouse of Quorn")
-    expect(page.locator(".chunks h3")).to_contain_text(f"{count - 1} chunk")
+    expect(page.locator(".chunks h3")).to_contain_text(f"{count - 1} passage")
     idle(page)
     left.get_by_role("button", name="Bring back").click()
     expect(left).to_have_count(0)

@@ -125,6 +125,7 @@ const openPages = (root, data, act) => {
     problem: (problem) => root.view.replaceChildren(drawProblem(problem)),
     ready: (about) => {
       tellPage(root.tools, root.pages);
+      for (const name of ["find", "outline"]) root.tools.tools[name].disabled = false;
       root.tools.tools.outline.hidden = !about.sections.length;
     },
     scaled: (fit, percent) => tellSize(root.tools, fit, percent),

@@ -252,6 +252,7 @@ class Pages {
   }
 
   go(page, mark = null) {
+    if (!this.slots) return;
     const slot = this.slots[Math.min(Math.max(page, 1), this.slots.length) - 1];
     this.pending = { slot, mark };
     this.view.scrollTop = Math.max(slot.offsetTop - PAD_PX, 0);
@@ -272,7 +273,7 @@ class Pages {
   }
 
   refresh() {
-    this.slots.forEach((slot) => slot.firstChild && this.fill(slot));
+    this.slots?.forEach((slot) => slot.firstChild && this.fill(slot));
   }
 
   arrive(slot) {

@@ -41,6 +41,7 @@ const drawTools = (data, pages) => {
     tool("wide", _("Wide"), "wide", () => tools.wide.setAttribute("aria-pressed", String(document.documentElement.classList.toggle("lectern-wide")))),
     save);
   tools.wide.setAttribute("aria-pressed", String(document.documentElement.classList.contains("lectern-wide")));
+  for (const name of ["previous", "next", "find", "outline"]) tools[name].disabled = true; // until there are pages
   return { bar, tools, where, size };
 };
 

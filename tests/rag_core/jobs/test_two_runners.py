@@ -26,7 +26,7 @@ from rag_core.storage.postgres.jobs import JobStore, check_leases
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.jobs.until import until
 
-_LEASE_S, _BEAT_S = 2.0, 0.2
+_LEASE_S, _BEAT_S = 6.0, 0.2
 _LONG_S = 60.0
 
 
