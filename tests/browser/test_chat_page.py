@@ -47,6 +47,8 @@ def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
         idle(page)
         page.locator(".st-key-chat_more_models summary").click()
         page.get_by_label("Gemini key").fill("AIza-a-key-for-tests")
+        page.get_by_label("Gemini key").press("Tab")
+        idle(page)
         page.get_by_text("may leave this machine").click()
         idle(page)
         page.get_by_role("button", name="Use Gemini").click()
