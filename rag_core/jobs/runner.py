@@ -292,7 +292,10 @@ class Jobs(Board):
             wanted = {*self._elsewhere}
             looks = resumed or self._took_up
         free = self._store.free() if looks or wanted else []
-        for job in self._store.some([*wanted, *(key for key in free if looks and key not in self._jobs)]):
+        found = self._store.some([*wanted, *(key for key in free if looks and key not in self._jobs)])
+        # Asked behind the rows: one that was taken between would be put back with the token that it was taken with.
+        free = self._store.free() if found else []
+        for job in found:
             with self._changed:
                 if job.id in self._jobs and job.id not in self._elsewhere:
                     continue

@@ -112,6 +112,15 @@ def test_each_job_is_carried_out_once_and_the_other_is_woken(url: str) -> None:
     assert {pid for _, pid in done} == {first.process.pid, second.process.pid}
 
 
+def test_no_job_is_begun_by_both(url: str) -> None:
+    names = [f"{number:02}" for number in range(20)]
+    with runners(url) as both:
+        for number, name in enumerate(names):
+            both[number % 2].give([(name, 0.1)])
+            until(lambda name=name: any(runner.said(f"committed {name}") for runner in both))  # type: ignore[misc]
+        assert [name for name in names if all(runner.said(f"began {name}") for runner in both)] == []
+
+
 def test_a_killed_holder_s_job_is_taken_once_its_lease_is_over(url: str) -> None:
     with runners(url) as (first, second):
         first.give([("long", 3.0)])
