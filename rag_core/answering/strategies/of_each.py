@@ -46,7 +46,8 @@ class OfEach(Strategy):
         if match is None or contents is None:
             return None
         noun = match["noun"] or match["other"]
-        documents = sorted(documents_called(noun, contents), key=lambda one: one.title)[:_MOST_DOCUMENTS]
+        called = sorted(documents_called(noun, contents), key=lambda one: one.title)
+        documents = called[:_MOST_DOCUMENTS]
         if len(documents) < _LEAST:
             return None
         progress.tell_stage("searching")
@@ -63,6 +64,8 @@ class OfEach(Strategy):
         text, sentences, citations = quoted(made)
         silent = [name for name in each if name not in {row.name for row in made.rows}]
         last = [Sentence(_unsaid(silent))] if silent else []
+        if len(called) > len(documents):
+            last.append(Sentence(f"Only the first {len(documents)} of {len(called)} by title were asked."))
         hits = tuple(hit for _, some in each.values() for hit in some)
         return Written(
             Retrieval(hits, Trace(query=query)), hits, "\n\n".join([text, *(one.text for one in last)]),

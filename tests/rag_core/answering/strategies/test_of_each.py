@@ -43,3 +43,9 @@ def test_which_of_them_do_not_say_it_is_told(invoices: Library) -> None:
     add_text(invoices, "invoice-2044.txt", "INVOICE\n\nInvoice no. 2044\n\nBill to: Cafe Lumen\n\nTo follow by post.")
     answer = invoices.ask("What is the total due of each invoice?")
     assert answer.sentences[-1].text == "Not found in “Invoice no. 2044”."
+
+
+def test_that_not_all_were_asked_is_told(invoices: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_core.answering.strategies.of_each._MOST_DOCUMENTS", 2)
+    answer = invoices.ask("What is the total due of each invoice?")
+    assert answer.sentences[-1].text == "Only the first 2 of 3 by title were asked."
