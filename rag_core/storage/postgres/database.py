@@ -27,9 +27,12 @@ _POLL_S = 0.2
 _PATIENCE_S = 1.0
 # A connection that answered so lately is used without being asked whether it lives: each time is a round trip.
 _TRUSTED_S = 1.0
-# admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, idle_in_transaction_session_timeout, and class
-# 08: the connection itself.
-_LOSSES = ("57P01", "57P02", "57P03", "40P01", "25P03")
+# admin_shutdown, crash_shutdown, cannot_connect_now, deadlock_detected, idle_in_transaction_session_timeout,
+# transaction_timeout, and class 08: the connection itself.
+_STOOD_STILL = (psycopg.errors.IdleInTransactionSessionTimeout, psycopg.errors.TransactionTimeout)
+_LOSSES = ("57P01", "57P02", "57P03", "40P01", "25P03", "25P04")
+# Since this version a whole transaction can be limited: to so many of the longest statements.
+_LIMITS_TRANSACTIONS, _MOST_STATEMENTS = 170_000, 10
 # PostgreSQL refuses NUL and lone surrogates in text.
 _REFUSED = re.compile("[\x00\ud800-\udfff]")
 
@@ -234,7 +237,7 @@ class Database:
         try:
             yield connection
             self._answered[connection] = time.monotonic()
-        except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
+        except (psycopg.OperationalError, *_STOOD_STILL) as error:
             self._answered.clear()  # what broke this one may have broken all
             raise ConnectionLost(error, pool) if _is_loss(error) else unavailable(error) from error
         finally:
@@ -273,6 +276,11 @@ class Database:
         """Prepare a new connection. One that comes after the owner's was lost may reach a database of another's."""
         self._owner.execute("SELECT 1")
         register_vector(connection)
+        if connection.info.server_version >= _LIMITS_TRANSACTIONS:
+            # Who stands still amid a pipeline is within a statement that has ended: no other limit ends that.
+            limit_ms = int(_MOST_STATEMENTS * self._settings.statement_timeout_s * 1000)
+            connection.execute(f"SET transaction_timeout = {limit_ms}")
+        connection.commit()
 
     def _options(self) -> dict[str, Any]:
         limits = {
@@ -300,6 +308,8 @@ def lift_limits(connection: Connection[TupleRow]) -> None:
     """Let the open transaction take as long as it needs."""
     connection.execute("SET LOCAL statement_timeout = 0")
     connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+    if connection.info.server_version >= _LIMITS_TRANSACTIONS:
+        connection.execute("SET LOCAL transaction_timeout = 0")
 
 
 def _is_loss(error: psycopg.Error) -> bool:

@@ -28,6 +28,10 @@ _COLUMNS = (
     "id, kind, name, params, state, progress, result, error, document_id, created_at, began_at, ended_at, owner, token,"
     " attempts"
 )
+_ARRAYS = (
+    "%s::text[], %s::text[], %s::text[], %s::jsonb[], %s::text[], %s::jsonb[], %s::jsonb[], %s::jsonb[], %s::text[],"
+    " %s::timestamptz[], %s::timestamptz[], %s::timestamptz[], %s::text[], %s::bigint[], %s::integer[]"
+)
 _FREE = (
     "state IN ('waiting', 'running') AND (owner IN ('', %(owner)s)"
     " OR NOT EXISTS (SELECT FROM job_owners o WHERE o.id = j.owner AND o.until > clock_timestamp()))"
@@ -65,24 +69,23 @@ class JobStore:
                 self._tidied_s = time.monotonic()
             self._prolong(connection, *{job.owner for job in jobs if job.owner})
             # A statement sees the rows it waits for as they are, and owners as they were when it began: locked first.
-            there = {row[0] for row in cursor.execute(_LOCK, ([job.id for job in jobs],))}
-            kept: set[str] = set()
-            cursor.executemany(
-                f"INSERT INTO jobs ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+            there = [row[0] for row in cursor.execute(_LOCK, ([job.id for job in jobs],))]
+            # In one statement: one of several that stand in a pipeline keeps its locks for as long as the next is due.
+            rows = zip(*(self._row(job) for job in sorted(jobs, key=lambda job: job.id)), strict=True)
+            kept = cursor.execute(
+                f"INSERT INTO jobs ({_COLUMNS}) SELECT * FROM unnest({_ARRAYS})"
                 " ON CONFLICT (id) DO UPDATE SET state = excluded.state, progress = excluded.progress,"
                 " result = excluded.result, error = excluded.error, document_id = excluded.document_id,"
                 " params = excluded.params, began_at = excluded.began_at, ended_at = excluded.ended_at,"
                 " owner = excluded.owner, attempts = excluded.attempts, token = excluded.token,"
-                " cleared = false WHERE jobs.token = excluded.token OR (%s AND NOT EXISTS"
+                " cleared = false WHERE jobs.token = excluded.token"
+                " OR (excluded.token = 0 AND excluded.id = ANY(%s) AND NOT EXISTS"
                 " (SELECT FROM job_owners o WHERE o.id = jobs.owner AND o.until > clock_timestamp())) RETURNING id",
-                [(*self._row(job), job.token == 0 and job.id in there) for job in sorted(jobs, key=lambda job: job.id)],
-                returning=True,
-            )
-            for results in cursor.results():
-                kept.update(row[0] for row in results.fetchall())
+                [*map(list, rows), there],
+            ).fetchall()
             if any(job.state == "waiting" and not job.owner for job in jobs):
                 cursor.execute("SELECT pg_notify(%s, '')", (_CHANNEL,))
-        return [job.id for job in jobs if job.id not in kept]
+        return sorted({job.id for job in jobs} - {row[0] for row in kept})
 
     @retried
     def take(self, ids: Sequence[str], owner: str) -> dict[str, tuple[int, int]]:

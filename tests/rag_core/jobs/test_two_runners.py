@@ -214,6 +214,23 @@ def test_who_stands_still_within_a_transaction_keeps_no_lock(url: str) -> None:
         database.close()
 
 
+def test_who_stands_still_within_a_pipeline_keeps_no_lock_for_long(url: str) -> None:
+    database = Database(url, StorageSettings(pause_timeout_s=0.1, statement_timeout_s=0.1))
+    store = JobStore(database, lease_s=60)
+    try:
+        store.put([Job("1", "work", created_at=datetime.now(UTC))])
+        if not database.row("SELECT FROM pg_settings WHERE name = 'transaction_timeout'"):
+            pytest.skip("this PostgreSQL does not limit transactions")
+        with pytest.raises(ConnectionLost), database.transaction() as connection, connection.pipeline() as pipeline:
+            connection.execute("SELECT FROM jobs FOR UPDATE").fetchone()  # sent and answered, and no end of it is sent
+            assert store.take(["1"], "two") == {}
+            until(lambda: store.take(["1"], "two"))
+            pipeline.sync()
+    finally:
+        store.deafen()
+        database.close()
+
+
 def retaken(library: Library, job_id: str, kind: str) -> tuple[Cancellation, Cancellation]:
     """What stands for a job's first holder, which said nothing for too long, and for the one that has it now."""
     store = library.storage.jobs
