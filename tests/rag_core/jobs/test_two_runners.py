@@ -219,7 +219,7 @@ def test_who_stands_still_within_a_pipeline_keeps_no_lock_for_long(url: str) -> 
     store = JobStore(database, lease_s=60)
     try:
         store.put([Job("1", "work", created_at=datetime.now(UTC))])
-        if not database.row("SELECT FROM pg_settings WHERE name = 'transaction_timeout'"):
+        if not database.row("SELECT name FROM pg_settings WHERE name = 'transaction_timeout'"):
             pytest.skip("this PostgreSQL does not limit transactions")
         with pytest.raises(ConnectionLost), database.transaction() as connection, connection.pipeline() as pipeline:
             connection.execute("SELECT FROM jobs FOR UPDATE").fetchone()  # sent and answered, and no end of it is sent
