@@ -76,6 +76,7 @@ class Library:
         from rag_core.insights import InsightsService
         from rag_core.jobs import Jobs
         from rag_core.jobs.kinds import follow_runs, keep_up, kinds
+        from rag_core.jobs.lanes import carries
         from rag_core.services.access import Access
         from rag_core.services.catalogue import Catalogue
         from rag_core.services.clustering import Clustering
@@ -126,7 +127,7 @@ class Library:
             storage, self.preferences, self.embedding, self.ingest, self.recognition, self.language_models,
             self._closing.is_set,
         )  # fmt: skip
-        self.jobs = Jobs(kinds(self), storage.jobs)
+        self.jobs = Jobs(kinds(self), storage.jobs, carries=partial(carries, settings.jobs))
 
     @property
     def settings(self) -> Settings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import formatting, language
-from pages.parts.language import LANGUAGES, _, figure, server_text
+from pages.parts.language import LANGUAGES, _, figure, ngettext, server_text
 from pages.parts.refreshing import failure, fragment
 from rag_core.domain import LibraryStatus
 from rag_core.errors import LecternError
@@ -73,4 +73,20 @@ def lines(status: LibraryStatus) -> list[tuple[str, str]]:
                 f"{formatting.plain(server_text(model.label))} :gray[{formatting.plain(ready)}]",
             )
         )
+    return found + _servers(status)
+
+
+def _servers(status: LibraryStatus) -> list[tuple[str, str]]:
+    """The processes that have the database, where it may be several, and what each does not find yet."""
+    found = []
+    for number, server in enumerate(status.servers):
+        about = [_("{name}, this one").format(name=server.name) if server.is_this else server.name]
+        if server.lanes:
+            about.append(_("worker for {lanes}").format(lanes=", ".join(server.lanes)))
+        if server.behind:
+            lacking = ngettext(
+                "{number} document not found there yet", "{number} documents not found there yet", server.behind
+            )
+            about.append(lacking.format(number=figure(server.behind)))
+        found.append(("" if number else _("Servers"), formatting.plain("; ".join(about))))
     return found

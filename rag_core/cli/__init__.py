@@ -22,8 +22,8 @@ from rag_core.cli.output import complain
 from rag_core.errors import LecternError
 
 _COMMANDS = {
-    "run": "run", "serve": "run", "add": "sources", "update": "sources", "watch": "sources", "search": "search",
-    "ask": "ask", "chat": "chat", "export": "export", "documents": "documents", "tag": "documents",
+    "run": "run", "serve": "run", "worker": "worker", "add": "sources", "update": "sources", "watch": "sources",
+    "search": "search", "ask": "ask", "chat": "chat", "export": "export", "documents": "documents", "tag": "documents",
     "collection": "collections", "rename": "documents", "remove": "documents", "verify": "state", "repair": "state",
     "models": "models", "keys": "keys", "mcp": "mcp", "status": "state", "reembed": "state", "evaluate": "evaluate",
     "backup": "archive", "restore": "archive", "dumps": "dumps", "app": "app",

@@ -56,6 +56,8 @@ def serve_here(session: Session, port: int, address: str = HERE, *, browser: boo
         report(session.as_json, {"url": url}, f"Lectern already runs on {url}")
         return
     settings = session.settings
+    if settings.jobs.taken:
+        raise ConfigurationError("LECTERN_JOBS__TAKEN makes a worker, which serves nothing.", help="lectern worker")
     check_port(port, address)
     if not is_own(address) and not _signs_in():
         _check_keys(settings)

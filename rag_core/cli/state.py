@@ -26,6 +26,11 @@ def status(session: Session) -> None:
     known = {"data dir": now.data_dir, "profile": now.profile, "postgresql": now.postgresql, **now.indexes}
     for name, told in known.items():
         say(f"{name:12} {told}")
+    for server in now.servers:
+        kind = "worker" if server.lanes else "server"
+        about = [server.name, *(["this one"] if server.is_this else ()), *server.lanes]
+        about += [f"{counts(document=server.behind)} not found there yet"] if server.behind else []
+        say(f"{kind:12} {', '.join(about)}")
     for model in now.models:
         say(f"{'model':12} {model.id}: {'ready' if model.ready else 'not ready. ' + model.reason}")
     for note in now.notes:

@@ -108,6 +108,7 @@ from rag_core.domain.sources import (
 from rag_core.domain.state import (
     BackupReport,
     Finding,
+    LibraryServer,
     LibraryStatus,
     Machine,
     ModelFile,

@@ -121,11 +121,24 @@ class TargetProfile:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryServer:
+    """A process that has the library's database: a server, or a worker, which takes jobs of some `lanes` alone.
+
+    `behind` counts the documents that are in the library and that a server does not find yet.
+    """
+
+    name: str
+    lanes: tuple[str, ...] = ()
+    is_this: bool = False
+    behind: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class LibraryStatus:
     """How the library is: counts, profile, engine and what is worth saying, one line each.
 
     `indexes` are what is made from PostgreSQL, by name, each in a few words. `target` is there where the library is to
-    be re-embedded; its note is among the notes.
+    be re-embedded; its note is among the notes. `servers` are all processes where several may have the database.
     """
 
     data_dir: str
@@ -139,6 +152,7 @@ class LibraryStatus:
     models: tuple[ModelStatus, ...]
     notes: tuple[str, ...] = ()
     target: TargetProfile | None = None
+    servers: tuple[LibraryServer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rag_core.library import Library
 
 _ENDS: Mapping[str, JobState] = {"ready": "done", "failed": "failed", "cancelled": "cancelled"}
+_TOGETHER = 32  # documents that one process takes at a time, where others may take the rest
 _LONG_BYTES = 2**19  # files that are larger are read and embedded beside the others
 
 _NAMED = 20
@@ -92,7 +93,9 @@ class AddKind(Kind):
             return waiting[:1]
         way = bool(waiting[0].document_id)
         alike = [job for job in waiting if bool(job.document_id) == way and not job.params.get("retry")]
-        return list({job.document_id: job for job in reversed(alike)}.values())[::-1] if way else alike
+        if way:
+            alike = list({job.document_id: job for job in reversed(alike)}.values())[::-1]
+        return alike[:_TOGETHER] if way and self._library.storage.is_shared else alike
 
     def run(self, run: Run) -> None:
         """Accept files, or bring accepted ones to their end."""

@@ -130,6 +130,12 @@ class Store(Protocol):
     def beat(self, owner: str, leases: Mapping[str, int]) -> Collection[str]:
         """An owner lives. Returns those of its jobs that another one has taken since."""
 
+    def stop(self, job_id: str) -> None:
+        """Have whoever carries a job out stop it."""
+
+    def to_stop(self, owner: str) -> Collection[str]:
+        """The jobs of an owner that another one wants stopped."""
+
     def leave(self, owner: str) -> None:
         """An owner ends in good order."""
 

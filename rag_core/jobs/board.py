@@ -7,7 +7,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,8 +26,9 @@ logger = logging.getLogger(__name__)
 class Board:
     """Thread-safe. Whoever changes more than one thing holds `_changed` meanwhile."""
 
-    def __init__(self, kinds: Sequence[Kind], store: Store) -> None:
+    def __init__(self, kinds: Sequence[Kind], store: Store, carries: Callable[[str], bool]) -> None:
         self._kinds = {kind.name: kind for kind in kinds}
+        self._carries = carries
         self._store = store
         self._changed = threading.Condition(threading.RLock())
         self._jobs: dict[str, Job] = {}
@@ -138,8 +139,16 @@ class Board:
         job = self._jobs[job_id]
         for run in self._runs.values():
             run.ids.discard(job_id)  # one that ended it and is not through yet
-        self._lanes.put(job_id, self._kinds[job.kind].lane_of(job))
+        if self._is_ours(job):
+            self._lanes.put(job_id, self._kinds[job.kind].lane_of(job))
+        else:
+            self._elsewhere.add(job_id)
         self._touch(job_id)
+
+    def _is_ours(self, job: Job) -> bool:
+        """Whether a job that waits may be carried out here: its lane is this runner's, or what it was asked with is
+        here alone."""
+        return job.id in self._private or self._carries(self._kinds[job.kind].lane_of(job))
 
     def _update(self, job_id: str, **changes: Any) -> Job:
         self._jobs[job_id] = job = replace(self._jobs[job_id], **changes)

@@ -60,6 +60,11 @@ class Keeper:
         if refused:
             self._lost(refused)
 
+    def kept(self, ids: Collection[str]) -> dict[str, Job]:
+        """Those of some jobs that the store has as they are now."""
+        with self._keeping, self._turn:  # none is on its way to the store
+            return {key: self._jobs[key] for key in ids if key in self._jobs and key not in self.unkept}
+
     def remove(self, ids: Sequence[str]) -> None:
         """Forget jobs in the store."""
         with self._keeping:

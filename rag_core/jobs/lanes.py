@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+
+from rag_core.settings import JobSettings
+
+
+def carries(settings: JobSettings, lane: str) -> bool:
+    """Whether a process carries out a lane: a worker those that it takes, a server those that it does not leave."""
+    return _is_among(lane, settings.taken) if settings.taken else not _is_among(lane, settings.left)
+
+
+def _is_among(lane: str, lanes: Collection[str]) -> bool:
+    """Whether it is one of some lanes, or one that goes beside such a one: `adding long` beside `adding`."""
+    return any(f"{lane} ".startswith(f"{one} ") for one in lanes)
 
 
 class Lanes:

@@ -34,14 +34,18 @@ class Jobs(Board):
 
     Each job is taken from the store before it is carried out, and is this runner's while it says that it lives, every
     `beat_s` seconds. What another runner of the same store has taken is followed, and carried out where that one ends.
+    Jobs of lanes that this one does not carry out are put into the store for others, and followed there.
     """
 
-    def __init__(self, kinds: Sequence[Kind], store: Store, beat_s: float = _BEAT_S) -> None:
-        super().__init__(kinds, store)
+    def __init__(
+        self, kinds: Sequence[Kind], store: Store, beat_s: float = _BEAT_S,
+        carries: Callable[[str], bool] = lambda lane: True,
+    ) -> None:  # fmt: skip
+        super().__init__(kinds, store, carries)
         self._threads: dict[str, threading.Thread] = {}
         self._beat_s = beat_s
         self._watcher: threading.Thread | None = None
-        self._resumed = self._took_up = False
+        self._resumed = self._took_up = self._draining = False
         self._taken_up_s = 0.0
 
     def submit(self, kind: str, name: str = "", /, **params: Any) -> Job:
@@ -69,17 +73,27 @@ class Jobs(Board):
             job = self._jobs.get(job_id)
             if job is None or job.finished:
                 return
-            waiting = job.state == "waiting"
+            waiting, is_away = job.state == "waiting", job_id in self._elsewhere
             if waiting:
                 self._end(job_id, "cancelled")
-            else:
-                self._update(job_id, stopping=True)
-            for run in self._runs.values():
-                if job_id in run.ids:
-                    run.kind.cancel(run.token, job)
+            elif is_away:  # its runner writes how it is
+                self._jobs[job_id] = replace(job, stopping=True)
+                self._touch(job_id, kept=True)
+            if not is_away:
+                self._stop(job_id)
         if waiting:
             self._drop(self._jobs.get(job_id, job))
         self._keep(at_once=True)
+        if is_away:  # also where it was taken a moment ago
+            self._try(lambda: self._store.stop(job_id))
+
+    def _stop(self, job_id: str) -> None:
+        with self._changed:
+            for run in self._runs.values():
+                if job_id in run.ids and not self._jobs[job_id].stopping:
+                    run.kind.cancel(run.token, self._jobs[job_id])
+            if job_id in self._jobs and not self._jobs[job_id].finished:
+                self._update(job_id, stopping=True)
 
     def retry(self, job_id: str, private: Any = None) -> None:
         """Do once more what failed or was cancelled, as it was asked for; with `private` where that helps."""
@@ -108,7 +122,8 @@ class Jobs(Board):
                 self.wait(version, _LOOK_S)
         finally:
             for job_id in left:
-                self.cancel(job_id)
+                if not (self._closed and job_id in self._elsewhere):  # which goes on without this runner
+                    self.cancel(job_id)
             with self._changed:
                 self._changed.wait_for(lambda: self._closed or not self._unfinished(left), _CLOSE_S)
 
@@ -125,6 +140,15 @@ class Jobs(Board):
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+
+    def drain(self, timeout_s: float) -> bool:
+        """Begin nothing more, and wait for the end of what is under way. Returns whether it has come.
+
+        What waits is left to other runners.
+        """
+        with self._changed:
+            self._draining = True
+            return self._changed.wait_for(lambda: not self._runs, timeout_s)
 
     def close(self) -> None:
         """Stop what is under way and wait for it. What was not ended is as an earlier process leaves it."""
@@ -148,7 +172,7 @@ class Jobs(Board):
     def _start(self) -> None:
         """Give each lane that has work a thread."""
         with self._changed:
-            if self._closed:
+            if self._closed or self._draining:
                 return
             if self._watcher is None:
                 self._watcher = threading.Thread(target=self._watch, name="lectern-jobs", daemon=True)
@@ -166,6 +190,7 @@ class Jobs(Board):
             self._carry_out(run)
             with self._changed:
                 del self._runs[lane]
+                self._changed.notify_all()
             self._keep(at_once=True)
             self._start()
 
@@ -173,7 +198,7 @@ class Jobs(Board):
         """The jobs of a lane that are to be carried out next; without any, or once it is closed, its thread ends."""
         with self._changed:
             waiting = [self._jobs[job_id] for job_id in self._lanes.of(lane)]
-            if self._closed or not waiting:
+            if self._closed or self._draining or not waiting:
                 self._threads.pop(lane, None)
                 return None
             kind = self._kinds[waiting[0].kind]
@@ -280,6 +305,8 @@ class Jobs(Board):
             }
         if taken := self._store.beat(self._keeper.owner, leases):
             self._lose(taken)
+        for job_id in self._store.to_stop(self._keeper.owner):
+            self._stop(job_id)
         self._keep(at_once=True)
         self._look()
         if self._took_up and time.monotonic() - self._taken_up_s > _LEFT_S:
@@ -289,8 +316,9 @@ class Jobs(Board):
     def _look(self, *, resumed: bool = False) -> None:
         """See how the jobs are that other runners have, and take over what they left."""
         with self._changed:
-            wanted = {*self._elsewhere}
+            self._elsewhere &= self._jobs.keys()
             looks = resumed or self._took_up
+        wanted = self._keeper.kept(tuple(self._elsewhere))
         free = self._store.free() if looks or wanted else []
         found = self._store.some([*wanted, *(key for key in free if looks and key not in self._jobs)])
         # Asked behind the rows: one that was taken between would be put back with the token that it was taken with.
@@ -299,14 +327,17 @@ class Jobs(Board):
             with self._changed:
                 if job.id in self._jobs and job.id not in self._elsewhere:
                     continue
-                if job.id in free and job.kind in self._kinds and self._kinds[job.kind].can_take(job):
+                if job.id in free and self._can_take(job):
                     self._elsewhere.discard(job.id)
                     self._revive(job, resumed)
-                elif job.id in wanted:
-                    self._jobs[job.id] = job
+                elif job.id in wanted and self._jobs.get(job.id) is wanted[job.id]:  # or it was changed meanwhile
+                    self._jobs[job.id] = replace(job, stopping=wanted[job.id].stopping and not job.finished)
                     if job.finished:
                         self._elsewhere.discard(job.id)
                     self._touch(job.id, kept=True)
+
+    def _can_take(self, job: Job) -> bool:
+        return job.kind in self._kinds and self._is_ours(job) and self._kinds[job.kind].can_take(job)
 
     def _unfinished(self, ids: Collection[str]) -> bool:
         return any(job_id in self._jobs and not self._jobs[job_id].finished for job_id in ids)

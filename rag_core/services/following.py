@@ -176,7 +176,7 @@ class FollowedSources:
             self._thread.join()
 
     def _start_where_needed(self) -> None:
-        if self._folders() and not self._closing.is_set():
+        if self._folders() and not (self._closing.is_set() or self._storage.is_worker):
             self._start()
 
     def _start(self) -> None:

@@ -55,7 +55,7 @@ class Maintenance:
             data_dir=str(self._storage.folder), documents=ready, chunks=chunks, pending=pending, failed=failed,
             profile=self._embedding.describe(profile),
             postgresql=told.pop("postgresql"), indexes=told, models=self._language_models.statuses(),
-            notes=self._told(target), target=target,
+            notes=self._told(target), target=target, servers=self._storage.living(),
         )  # fmt: skip
 
     def notes(self) -> tuple[str, ...]:

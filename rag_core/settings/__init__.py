@@ -33,13 +33,13 @@ from rag_core.settings.documents import (
     SourcesSettings,
 )
 from rag_core.settings.group import Group
-from rag_core.settings.keeping import DoorSettings, LogSettings, StorageSettings
+from rag_core.settings.keeping import DoorSettings, JobSettings, LogSettings, StorageSettings
 
 __all__ = [
     "APP_DIR", "DATA_DIR", "PROJECT_DIR",
     "AnsweringSettings", "ChunkingSettings", "DoorSettings", "EmbeddingSettings", "GenerationSettings",
-    "HierarchySettings", "LogSettings", "OcrSettings", "ReadingSettings", "RetrievalSettings", "ServerSettings",
-    "Settings", "SourcesSettings", "StorageSettings", "not_settings", "translated",
+    "HierarchySettings", "JobSettings", "LogSettings", "OcrSettings", "ReadingSettings", "RetrievalSettings",
+    "ServerSettings", "Settings", "SourcesSettings", "StorageSettings", "not_settings", "translated",
 ]  # fmt: skip
 
 DATA_DIR = data_dir()
@@ -96,6 +96,7 @@ class Settings(BaseSettings):
     generation: GenerationSettings = GenerationSettings()
     server: ServerSettings = ServerSettings()
     answering: AnsweringSettings = AnsweringSettings()
+    jobs: JobSettings = JobSettings()
     doors: DoorSettings = DoorSettings()
     logs: LogSettings = LogSettings()
 

@@ -1,4 +1,4 @@
-"""What the program needs of its machine: its stores, its doors, its log."""
+"""What the program needs of its machine: its stores, its workers, its doors, its log."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import Literal
 from pydantic import Field
 
 from rag_core.settings.group import Group
+
+WorkerLane = Literal["adding", "recognising", "clustering"]
+"""The lanes of jobs that need nothing but PostgreSQL and the originals."""
 
 
 class StorageSettings(Group):
@@ -27,6 +30,17 @@ class StorageSettings(Group):
     # Each index follows the change log in a thread of its own, beside those who add, search and answer.
     pool_size: int = Field(default=8, ge=5, le=64, description="database connections held")
     min_free_bytes: int = Field(default=256 * 2**20, ge=0, description="disk that must stay free, bytes")
+
+
+class JobSettings(Group):
+    """Which jobs are carried out by which process, where several share a database."""
+
+    left: tuple[WorkerLane, ...] = Field(
+        default=(), description="lanes whose jobs this server leaves to workers: adding, recognising, clustering"
+    )
+    taken: tuple[WorkerLane, ...] = Field(
+        default=(), description="lanes whose jobs this process takes as a worker, which serves nothing"
+    )
 
 
 class DoorSettings(Group):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
+from rag_core.domain import LibraryServer
 from rag_core.storage.indexes.dumps import Loaded
 from rag_core.storage.postgres.changes import Waiting
 
@@ -31,6 +32,13 @@ def dead_letters(label: str, waiting: Waiting) -> str:
         f"{counted(waiting.dead, 'document', 'documents')} could not be brought to {label}: {waiting.reason}"
         " It is tried again when Lectern starts, and by Repair."
     )
+
+
+def left_alone(lanes: Collection[str], servers: Iterable[LibraryServer]) -> str:
+    """What the user should know of lanes that are left to workers where none takes them."""
+    taken = {lane for server in servers for lane in server.lanes}
+    left = [lane for lane in lanes if lane not in taken]
+    return f"What waits for {' and '.join(left)} is left to workers, and none is there: lectern worker." if left else ""
 
 
 def counted(number: int, one: str, many: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from accelerator.backends.choosing import choose
-from rag_core.domain import BackupReport, Profile
+from rag_core.domain import BackupReport, LibraryServer, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import Settings
@@ -47,7 +47,7 @@ from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
 from rag_core.storage.postgres.servers import BEAT_S, Servers
 from rag_core.storage.postgres.sources import SourceStore
-from rag_core.storage.status_notes import counted, dead_letters, told
+from rag_core.storage.status_notes import counted, dead_letters, left_alone, told
 from rag_core.storage.vector_generation import VectorGeneration
 
 _LONGEST_LULL_S = 60.0
@@ -55,7 +55,7 @@ Kind = TypeVar("Kind", bound=DerivedIndex)
 
 
 class Storage:
-    """Every store of one library. Thread-safe.
+    """Every store of one library. Thread-safe. A worker's (`settings.jobs.taken`) follows nothing with its indexes.
 
     Raises on opening: LibraryInUse, ConfigurationError (the folder cannot be written), StoreUnavailable.
     """
@@ -65,13 +65,16 @@ class Storage:
         self._server: EmbeddedServer | None = None
         self._database: Database | None = None
         self.indexes: tuple[DerivedIndex, ...] = ()
+        self._made: tuple[DerivedIndex, ...] = ()
+        self._left = settings.jobs.left
+        self.is_worker, self.is_shared = bool(settings.jobs.taken), settings.storage.shared
+        """Whether jobs alone are taken here, and whether others may have the database."""
         self._opened = ExitStack()  # closes what was opened, the last first, however far opening came
         self._interrupts: list[Callable[[], None]] = []
         self._feeders: list[BackgroundLoop] = []
         self._listening: list[BackgroundLoop] = []
         self._others: list[BackgroundLoop] = []
-        self._backend_chosen = False
-        self._choosing = threading.Lock()
+        self._backend_chosen, self._choosing = False, threading.Lock()
         self.min_free_bytes = settings.storage.min_free_bytes
         self._backend_wanted = settings.retrieval.backend
         check_dense(settings.retrieval.index)
@@ -94,7 +97,7 @@ class Storage:
             raise StoreUnavailable("The library's embedding model was changed meanwhile.", help="Add it once more.")
         self.dumps.use(profile)
         self.documents.commit(batch, profile, leases)
-        self.sync.acknowledge()
+        self._acknowledge([item.document_id for item in batch])
         self.wake()
 
     def remove(self, document_id: str) -> None:
@@ -174,8 +177,14 @@ class Storage:
 
     def finish(self, ids: Collection[str]) -> None:
         """Bring documents to an end that are half in or half out, also those that back off. Raises StoreUnavailable."""
-        self.sync.acknowledge(retry=ids)
+        self._acknowledge(ids, retry=ids)
         self.removals.sweep()
+
+    def _acknowledge(self, ids: Collection[str], retry: Collection[str] = ()) -> None:
+        """Have documents be ready: for a server once its dumps hold them, for a worker, which has none, at once."""
+        self.sync.acknowledge(retry=retry)
+        if self.is_worker:
+            self.log.acknowledge(ids)
 
     def stuck(self, document_id: str) -> str | None:
         """Why an index that answers need has not followed a document, where it was tried."""
@@ -212,7 +221,13 @@ class Storage:
         for index in self.indexes:
             notes += [index.note() or "", dead_letters(index.label, self.sync.waiting(index.name))]
         notes += [feeder.fault for feeder in (*self._feeders, *self._others)]
+        notes.append(left_alone(self._left, self.living() if self._left else ()))
         return tuple(note for note in notes if note)
+
+    def living(self) -> tuple[LibraryServer, ...]:
+        """The processes that have the database, where it may be several; with what each has yet to find."""
+        needed = [index.name for index in self._made if index.needed]
+        return tuple(self.servers.living(needed)) if self.is_shared else ()
 
     @property
     def database(self) -> Database:
@@ -276,7 +291,7 @@ class Storage:
 
     def index(self, kind: type[Kind]) -> Kind:
         """The index of a kind."""
-        return next(index for index in self.indexes if isinstance(index, kind))
+        return next(index for index in self._made if isinstance(index, kind))
 
     def _open(self, folder: Path, settings: Settings) -> None:
         database = self._connected(folder, settings)
@@ -285,6 +300,7 @@ class Storage:
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)
         database.belongs_to(pair(folder, derived, self.servers))
         self.servers.beat()
+        self._opened.callback(self.servers.leave)
         self.jobs.outlive()
         self.notices = self._listening_to_others(database)
         self.log = ChangeLog(database)
@@ -294,15 +310,16 @@ class Storage:
         )
         for kind in (kind for kind in INDEXES if kind.is_kept(settings)):
             index = kind(surroundings)
-            self.indexes = (*self.indexes, index)
+            self._made = (*self._made, index)
             self._interrupts.append(index.stop)
             self._opened.callback(index.close)
-        self.documents.cards.titled_in = [index.name for index in self.indexes if index.reads_texts]
+        self.indexes = () if self.is_worker else self._made
+        self.documents.cards.titled_in = [index.name for index in self._made if index.reads_texts]
         self.dumps = self.index(DumpIndex).store
         self.lexical = self.index(LexicalIndex)
-        searches: list[DenseIndex] = [index.dense for index in self.indexes if index.dense is not None]
+        searches: list[DenseIndex] = [index.dense for index in self._made if index.dense is not None]
         self.dense = {search.name: search for search in (*searches[:1], TruthSearch(self.documents), *searches[1:])}
-        self.cutover = Cutover(folder, database, self.documents, self.new_vectors, self.indexes, self.epoch)
+        self.cutover = Cutover(folder, database, self.documents, self.new_vectors, self._made, self.epoch)
         self.sync = Sync(database, self.documents, self.log, self.indexes)
         self._interrupts.append(self.sync.stop)
         self.log.enrol([index.name for index in self.indexes])
@@ -317,7 +334,8 @@ class Storage:
                     f"{index.label} follows", partial(self.sync.follow, index), first_s=index.first_s,
                     lull_s=index.lull_s, longest_s=_LONGEST_LULL_S,
                 ))  # fmt: skip
-        self._opened.callback(self.background("Dumps are compacted", self.compact, woken=True).stop)
+        if not self.is_worker:
+            self._opened.callback(self.background("Dumps are compacted", self.compact, woken=True).stop)
 
     def _connected(self, folder: Path, settings: Settings) -> Database:
         """The database with its stores."""
@@ -329,7 +347,7 @@ class Storage:
             self._database = Database(settings.database_url.get_secret_value(), settings.storage)
         database = self._database
         self._opened.callback(database.close)
-        self.servers = Servers(database)
+        self.servers = Servers(database, settings.jobs.taken)
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
         self.answer_cache = AnswerCache(database)
@@ -380,6 +398,8 @@ class Storage:
             there = self.documents.some(note.read()).values()
             # One that is being removed has let go of its original, or will.
             note.clear(known=[document.id for document in there if document.state != "removing"])
+        if self.is_worker:
+            return Loaded()
         profile = self.documents.profile()
         if profile is not None:
             self.dumps.use(profile)

@@ -32,6 +32,7 @@ from rag_core.domain import (
     Guide,
     Hit,
     Job,
+    LibraryServer,
     LibraryStatus,
     Message,
     ModelStatus,
@@ -126,6 +127,12 @@ class KeptJobs:
     def beat(self, owner: str, leases: Mapping[str, int]) -> list[str]:
         return []
 
+    def stop(self, job_id: str) -> None:
+        self.woken.set()
+
+    def to_stop(self, owner: str) -> list[str]:
+        return []
+
     def leave(self, owner: str) -> None:
         self.woken.clear()
 
@@ -176,6 +183,7 @@ class FakeLibrary:
         self.unlisted: set[str] = set()
         self.suggested: list[str] = []
         self.statuses: tuple[ModelStatus, ...] = (ModelStatus("extractive", "Quotes", True),)
+        self.servers: tuple[LibraryServer, ...] = ()
         self.preferences = FakePreferences()
         self.preferences.library = self
         self.settings = Settings(_env_file=None)
@@ -429,7 +437,7 @@ class FakeMaintenance:
             postgresql="PostgreSQL 18", indexes={"dumps": "dumps", "chroma": "Chroma", "lexical": "tantivy"},
             models=self.library.statuses,
             notes=("Chroma is rebuilt.", *([self.library.target.note] if self.library.target else [])),
-            target=self.library.target,
+            target=self.library.target, servers=self.library.servers,
         )  # fmt: skip
 
     def to_rechunk(self) -> int:

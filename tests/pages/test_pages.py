@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import backup, owning, resources, samples
-from rag_core.domain import Finding, Message, ModelStatus, Progress, Report, StreamEvent, TargetProfile
+from rag_core.domain import Finding, LibraryServer, Message, ModelStatus, Progress, Report, StreamEvent, TargetProfile
 from rag_core.errors import LimitExceeded, StoreUnavailable
 from rag_core.jobs import Jobs
 from tests.conftest import PROJECT
@@ -217,6 +217,18 @@ def test_a_chosen_model_that_is_gone_gives_way_aloud(library: FakeLibrary) -> No
     test = draw("chat")
     assert "is not ready" in said(test)
     assert test.radio(key="chat_model").value == "extractive"
+
+
+def test_the_system_page_tells_which_servers_there_are_and_what_each_does_not_find(library: FakeLibrary) -> None:
+    assert "process" not in said(draw("system"))
+    library.servers = (
+        LibraryServer("process 1 on one", is_this=True), LibraryServer("process 2 on two", behind=3),
+        LibraryServer("process 3 on three", lanes=("adding", "recognising")),
+    )  # fmt: skip
+    text = said(draw("system"))
+    assert "process 1 on one, this one" in text
+    assert "process 2 on two; 3 documents not found there yet" in text
+    assert "process 3 on three; worker for adding, recognising" in text
 
 
 def test_the_system_page_tells_what_differs_and_repairs_it(library: FakeLibrary) -> None:

@@ -175,6 +175,12 @@ class ChangeLog:
             reach("sync.uncommitted")
         reach("sync.committed")
 
+    def acknowledge(self, ids: Collection[str]) -> None:
+        """Have committed documents be ready that no index here is to take."""
+        self._database.execute(
+            "UPDATE documents SET state = 'ready' WHERE id = ANY(%s) AND state = 'stored'", (list(ids),)
+        )
+
     def retry_now(self, name: str | None = None, ids: Collection[str] | None = None) -> None:
         """Make due what backs off and dead letters: all, those of one index, or those of some documents."""
         self._database.execute(

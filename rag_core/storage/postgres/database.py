@@ -94,6 +94,7 @@ class Database:
         self._url = url
         self._settings = settings
         self._revive = revive
+        self.is_shared = settings.shared
         self.name = new_name(shared=settings.shared)
         self.server = ""
         self._recovering = threading.Lock()

@@ -77,13 +77,14 @@ class JobStore:
                 " ON CONFLICT (id) DO UPDATE SET state = excluded.state, progress = excluded.progress,"
                 " result = excluded.result, error = excluded.error, document_id = excluded.document_id,"
                 " params = excluded.params, began_at = excluded.began_at, ended_at = excluded.ended_at,"
-                " owner = excluded.owner, attempts = excluded.attempts, token = excluded.token,"
-                " cleared = false WHERE jobs.token = excluded.token"
+                " owner = excluded.owner, attempts = excluded.attempts, token = excluded.token, cleared = false,"
+                " stopping = jobs.stopping AND excluded.owner <> '' WHERE jobs.token = excluded.token"
                 " OR (excluded.token = 0 AND excluded.id = ANY(%s) AND NOT EXISTS"
                 " (SELECT FROM job_owners o WHERE o.id = jobs.owner AND o.until > clock_timestamp())) RETURNING id",
                 [*map(list, rows), there],
             ).fetchall()
-            if any(job.state == "waiting" and not job.owner for job in jobs):
+            # Others wait for what is free, and for the end of what is done for them.
+            if any(not job.owner and (job.state == "waiting" or self._database.is_shared) for job in jobs):
                 cursor.execute("SELECT pg_notify(%s, '')", (_CHANNEL,))
         return sorted({job.id for job in jobs} - {row[0] for row in kept})
 
@@ -115,6 +116,20 @@ class JobStore:
         with self._database.transaction() as connection:
             self._prolong(connection, owner)
             return lost(connection, leases)
+
+    def stop(self, job_id: str) -> None:
+        """Have whoever carries a job out stop it."""
+        self._database.execute(
+            "UPDATE jobs SET stopping = true WHERE id = %s AND owner <> '' AND ended_at IS NULL", (job_id,)
+        )
+        self.wake()
+
+    def to_stop(self, owner: str) -> list[str]:
+        """The jobs of an owner that another one wants stopped."""
+        rows = self._database.rows(
+            "SELECT id FROM jobs WHERE owner = %s AND stopping AND state IN ('waiting', 'running')", (owner,)
+        )
+        return [row[0] for row in rows]
 
     def leave(self, owner: str) -> None:
         """An owner ends in good order: what it has not ended is free, and was not begun in vain."""

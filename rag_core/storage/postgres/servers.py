@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 
+from rag_core.domain import LibraryServer
+from rag_core.errors import StoreUnavailable
 from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.ownership import forgotten
 
@@ -17,10 +21,11 @@ _KEPT_DAYS = 7
 
 
 class Servers:
-    """The tables. Raises StoreUnavailable."""
+    """The tables. Raises StoreUnavailable. lanes: whose jobs this one takes as a worker; a server has none."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, lanes: Sequence[str] = ()) -> None:
         self._database = database
+        self._lanes = lanes
 
     def know(self, server: str) -> bool:
         """Whether the log is kept for a server."""
@@ -42,8 +47,12 @@ class Servers:
     def beat(self) -> None:
         """This server lives; those that were away for too long are forgotten. Raises LibraryInUse where it was."""
         known = self._database.row(
-            "UPDATE servers SET seen_at = clock_timestamp(), name = %s WHERE id = %s RETURNING id",
-            (storable(f"process {os.getpid()} on {socket.gethostname()}"), self._database.server),
+            "UPDATE servers SET seen_at = clock_timestamp(), name = %s, lanes = %s WHERE id = %s RETURNING id",
+            (
+                storable(f"process {os.getpid()} on {socket.gethostname()}"),
+                list(self._lanes) or None,
+                self._database.server,
+            ),
         )
         if known is None:
             raise forgotten()
@@ -56,12 +65,27 @@ class Servers:
         )  # fmt: skip
 
     def others(self) -> list[str]:
-        """What those others are called that live."""
+        """What those others are called that live, without workers."""
+        return [one.name for one in self.living() if not (one.is_this or one.lanes)]
+
+    def living(self, indexes: Collection[str] = ()) -> list[LibraryServer]:
+        """Those that live, servers before workers, each with how many documents its `indexes` have yet to take."""
         rows = self._database.rows(
-            "SELECT name FROM servers WHERE id <> %s AND seen_at > now() - make_interval(secs => %s) ORDER BY id",
-            (self._database.server, GONE_S),
+            "SELECT name, coalesce(lanes, '{}'), id = %s, (SELECT count(DISTINCT document_id) FROM index_waiting w"
+            " WHERE w.server = s.id AND w.index_name = ANY(%s)) FROM servers s"
+            " WHERE seen_at > now() - make_interval(secs => %s) ORDER BY lanes IS NOT NULL, id",
+            (self._database.server, list(indexes), GONE_S),
         )
-        return [row[0] for row in rows]
+        return [LibraryServer(row[0], tuple(row[1]), is_this=row[2], behind=row[3]) for row in rows]
+
+    def leave(self) -> None:
+        """A worker lives no longer, as others see it at once; a server that is started again goes on meanwhile."""
+        if self._lanes:
+            with suppress(StoreUnavailable):
+                self._database.execute(
+                    "UPDATE servers SET seen_at = now() - make_interval(secs => %s) WHERE id = %s",
+                    (GONE_S, self._database.server),
+                )
 
     def let_go(self, name: str) -> None:
         """Have no longer what one server does at a time; harmless where it is not this one's."""

@@ -13,7 +13,7 @@ from tests.rag_core.jobs.until import until
 
 # The tables as they were up to 0024.
 _BEFORE = (
-    "ALTER TABLE jobs DROP COLUMN owner, DROP COLUMN token, DROP COLUMN attempts",
+    "ALTER TABLE jobs DROP COLUMN owner, DROP COLUMN token, DROP COLUMN attempts, DROP COLUMN stopping",
     "DROP INDEX jobs_open",
     "DROP TABLE job_owners",
     "ALTER TABLE documents DROP COLUMN chunking, DROP COLUMN table_notes",
