@@ -1,17 +1,20 @@
 """pgvector's HNSW graph inside PostgreSQL, for libraries whose setting `retrieval.index` asks for it.
 
 Its vectors are in a table of its own, so that adding waits for no graph: it follows in the background like the others
-(Malkov and Yashunin 2018, as pgvector builds it).
+(Malkov and Yashunin 2018, as pgvector builds it). Servers that share a database have one: each follows the log, and
+passes over what another one has put there.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
+from psycopg.rows import TupleRow
 
 from accelerator.faults import reach
 from accelerator.scanner import Mode
@@ -20,6 +23,7 @@ from rag_core.settings import Settings
 from rag_core.storage.indexes.base import DerivedIndex, IndexContext, IndexUnavailable
 from rag_core.storage.indexes.comparison import Comparison, first_cosine
 from rag_core.storage.indexes.dense import Ref, TruthSearch, Vectors, Within, stacked
+from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.storage.postgres.database import Database
 from rag_core.storage.postgres.documents import DocumentStore
@@ -28,6 +32,15 @@ _log = logging.getLogger(__name__)
 _MOST_DIMENSIONS = 2000  # that pgvector takes into a graph
 _EF_SEARCH = 200  # candidates that are kept in mind on the way through the graph, 1 to 1,000
 _SPARED = 1 / 8  # of the chunks that are much alike an approximate graph may lead past a few
+# Any number that no other program is likely to use.
+_WRITING = 0x4C65637A
+# Of some documents those whose chunks it holds as they are.
+_HELD = """
+    SELECT id FROM unnest(%s::text[]) AS wanted (id) WHERE NOT EXISTS (
+        SELECT FROM (SELECT index, vector FROM chunks WHERE document_id = id) c
+        FULL JOIN (SELECT index, vector FROM hnsw_chunks WHERE document_id = id) h USING (index)
+        WHERE c.vector IS DISTINCT FROM h.vector)
+"""
 _NEAREST = b"""
     SELECT document_id, index FROM hnsw_chunks
     WHERE %(keys)s::text[] IS NULL OR EXISTS (
@@ -105,20 +118,23 @@ class HnswIndex(DerivedIndex):
 
     def put(self, documents: Sequence[IndexedDocument]) -> None:
         """Take documents' vectors in the place of those that it has of them. Raises StoreUnavailable."""
-        rows = [
-            (document.id, chunk.index, vector)
-            for document in documents
-            for chunk, vector in zip(document.chunks, document.vectors, strict=True)
-        ]
-        with self._database.transaction() as connection:
-            _delete(connection, [document.id for document in documents])
+        with self._writing() as connection:
+            ids = [document.id for document in documents]
+            held = {row[0] for row in connection.execute(_HELD, (ids,))} if self._database.is_shared else set()
+            rows = [
+                (document.id, chunk.index, vector)
+                for document in documents
+                if document.id not in held
+                for chunk, vector in zip(document.chunks, document.vectors, strict=True)
+            ]
+            _delete(connection, [key for key in ids if key not in held])
             connection.cursor().executemany("INSERT INTO hnsw_chunks VALUES (%s, %s, %s)", rows)
         reach("hnsw.put")
 
     def remove(self, ids: Sequence[str]) -> None:
         """Let documents go. Raises StoreUnavailable."""
         if self._dimensions() is not None:
-            with self._database.transaction() as connection:
+            with self._writing() as connection:
                 _delete(connection, ids)
 
     def count(self) -> int:
@@ -156,9 +172,10 @@ class HnswIndex(DerivedIndex):
         profile = self._documents.profile()
         with self.turn:
             _log.warning("The HNSW graph is made anew: %s", reason)
-            self._take_all()
-            reach("rebuild.hnsw_queued")
             with self._database.transaction() as connection:
+                queue(connection, None, [self.name])  # every server's: it is all of theirs
+            reach("rebuild.hnsw_queued")
+            with self._writing() as connection:
                 connection.execute("DROP TABLE IF EXISTS hnsw_chunks")
                 if profile is not None:
                     connection.execute(
@@ -166,6 +183,13 @@ class HnswIndex(DerivedIndex):
                         f" vector vector({profile.dimensions}), PRIMARY KEY (document_id, index))".encode()
                     )
                     connection.execute("CREATE INDEX ON hnsw_chunks USING hnsw (vector vector_cosine_ops)")
+
+    @contextmanager
+    def _writing(self) -> Iterator[psycopg.Connection[TupleRow]]:
+        """A transaction of the one server that writes to it."""
+        with self._database.transaction() as connection:
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_WRITING,))
+            yield connection
 
     def describe(self) -> str:
         """Where it is and what it holds."""
@@ -209,5 +233,5 @@ class HnswIndex(DerivedIndex):
         return first_cosine(query, [(*refs[0], vectors[0])] if refs else [])
 
 
-def _delete(connection: psycopg.Connection[tuple[object, ...]], ids: Sequence[str]) -> None:
+def _delete(connection: psycopg.Connection[TupleRow], ids: Sequence[str]) -> None:
     connection.execute("DELETE FROM hnsw_chunks WHERE document_id = ANY(%s)", (list(ids),))
