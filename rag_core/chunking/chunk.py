@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING
 from rag_core.chunking.base import CountTokens, Encode, PageText, Part, Strategy
 from rag_core.chunking.characters import Characters
 from rag_core.chunking.paragraphs import Paragraphs
+from rag_core.chunking.rows import spans_of_rows
 from rag_core.chunking.semantic import Semantic
 from rag_core.chunking.sentences import Sentences
 from rag_core.chunking.tokens import Tokens
 from rag_core.domain import Box, Chunk, Page, ParsedDocument, Section
+from rag_core.text.tables import is_of_long_table
 
 if TYPE_CHECKING:
     from rag_core.settings import ChunkingSettings
+
+_COUNTED = 20  # chunks of a long table whose tokens are counted
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "sentences": Sentences,
@@ -42,17 +46,29 @@ def chunk_document(
     """
     sections = sorted(parsed.sections, key=_place)
     pages = [PageText(page.text, tuple(_parts(page, sections))) for page in parsed.pages]
-    spans = STRATEGIES[settings.strategy](settings, count_tokens, encode).cut(pages)
+    of_rows = [[] if page.lines else spans_of_rows(text) for page, text in zip(parsed.pages, pages, strict=True)]
+    cut = STRATEGIES[settings.strategy](settings, count_tokens, encode).cut
+    others = iter(cut([text for text, rows in zip(pages, of_rows, strict=True) if not rows]))
     chunks = [
         _chunk(document_id, page, start, end, _section(text.parts, start, end))
-        for page, text, found in zip(parsed.pages, pages, spans, strict=True)
-        for start, end in found
+        for page, text, rows in zip(parsed.pages, pages, of_rows, strict=True)
+        for start, end in rows or next(others)
     ]
-    counts = count_tokens([chunk.text for chunk in chunks])
+    counts = _counts(chunks, count_tokens)
     return [
         replace(chunk, index=index, token_count=count)
         for index, (chunk, count) in enumerate(zip(chunks, counts, strict=True))
     ]
+
+
+def _counts(chunks: Sequence[Chunk], count_tokens: CountTokens) -> list[int]:
+    """The tokens of each chunk; of rows of a long table, that is most of its text, by the first ones' share."""
+    short = [chunk for chunk in chunks if not is_of_long_table(chunk.text)]
+    sample = [chunk for chunk in chunks if is_of_long_table(chunk.text)][:_COUNTED]
+    counted = count_tokens([chunk.text for chunk in (*short, *sample)])
+    share = sum(counted[len(short) :]) / max(sum(len(chunk.text) for chunk in sample), 1)
+    known = iter(counted)
+    return [max(round(len(chunk.text) * share), 1) if is_of_long_table(chunk.text) else next(known) for chunk in chunks]
 
 
 def _parts(page: Page, sections: Sequence[Section]) -> Iterator[Part]:

@@ -18,6 +18,7 @@ from rag_core.reading.detect import detect
 from rag_core.reading.ocr.merging import with_recognised
 from rag_core.reading.pool import Pool, usable_cores
 from rag_core.runtime.child import ChildDied, Watch
+from rag_core.text.tables import counted_chars
 
 if TYPE_CHECKING:
     from rag_core.settings import ReadingSettings
@@ -225,7 +226,7 @@ class Reader:
         pages = [wire.page_in(page) for page in self._ask(task, "pages", values)["pages"]]
         if not pages:
             raise ChildDied(UnreadableDocument("The reading process gave no page."))
-        task.chars += sum(len(raw.page.text) for raw in pages)
+        task.chars += sum(counted_chars(raw.page.text) for raw in pages)
         return pages
 
     def _read_details(self, task: _Task) -> Details:

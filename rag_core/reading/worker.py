@@ -23,6 +23,7 @@ from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.sound import SoundDocument
 from rag_core.reading.text import TextDocument
+from rag_core.text.tables import counted_chars
 from rag_core.unexpected import reach
 
 # Their libraries take up to half a second to import: a module is imported when the first of its files comes.
@@ -92,7 +93,7 @@ class Worker:
         last = min(document.page_count, request["first"] + request["count"] - 1)
         for number in range(request["first"], last + 1):
             raw = document.read_page(number, left)
-            left -= len(raw.page.text)
+            left -= counted_chars(raw.page.text)
             pages.append(wire.page_out(raw))
             if time.monotonic() - began > BUNDLE_S:
                 break

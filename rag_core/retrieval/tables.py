@@ -20,7 +20,7 @@ from rag_core.tables.joins import JoinedTable, joined_between, joined_tables
 from rag_core.tables.table import WholeTable, whole_tables
 
 # Chunks up to which the tables of a document are made in a moment where there is no file of them yet.
-_MADE_AT_ONCE = 3_000
+_MADE_AT_ONCE = 1_000
 _MOST_CELLS, _MOST_DOCUMENTS = 50_000_000, 2_000  # those of long tables are mapped
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from rag_core.text.sentences import tidy
+from rag_core.text.tables import has_short_cells, is_of_long_table
 
 # Both together take some 34 tokens at most, which a chunk of 220 leaves of a window of 256.
 _LONGEST_NAME = 72
-# The chunk of a document from which on rows are those of a long table, and the words of a short cell in the mean.
-_LONG_TABLE, _WORDS_OF_CELL = 200, 3
+_LONG_TABLE = 200  # the chunk of a document from which on rows are those of a long table
 # Names that were given by a counter tell documents apart and say nothing of what is in them.
 _NUMBERED = re.compile(r"(?:[a-z]+-)?\d*")
 
@@ -21,18 +21,15 @@ def context_of(title: str, section: str, *others: str) -> str:
 
 
 def embedded_text(text: str, index: int) -> str:
-    """What of a chunk's text is embedded: all of it, but of the rows of a long table their head and the first.
+    """What of a chunk's text is embedded: all of it, but of the rows of a long table their head, and the first of few.
 
     What rows of short cells hold besides is codes, names and figures, which are found by words and by asking the whole
-    table; the meaning is in the head. Tables of a usual length, and rows with sentences in them, are embedded whole.
+    table; the meaning is in the head, and the rows before are its samples. Tables of a usual length, and rows with
+    sentences in them, are embedded whole.
     """
-    if index < _LONG_TABLE:
+    if index < _LONG_TABLE or not has_short_cells(text):
         return text
-    lines = text.split("\n")
-    is_short = all("\t" in line for line in lines) and len(text.split()) <= _WORDS_OF_CELL * (
-        text.count("\t") + len(lines)
-    )
-    return "\n".join(lines[:2]) if is_short else text
+    return "\n".join(text.split("\n", 2)[: 1 if is_of_long_table(text) else 2])
 
 
 def _short(name: str) -> str:

@@ -25,6 +25,11 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 # What stands between the head and the rows of a table in Markdown.
 _RULE = re.compile(r"\s*\|(?:\s*(?::?-{2,}:?|:-:)\s*\|)+\s*")
 
+_WORDS_OF_CELL = 3  # in the mean, of a table of short cells
+PIECE_CHARS, LONG_PIECE_CHARS = 450, 2000
+"""Rows of a table that stand together under its head: what fits into one chunk (figures are about two characters a
+token), and of a long table, whose rows are found by words and by asking the whole table."""
+
 Line = tuple[int, str]
 Span = tuple[int, int]
 
@@ -35,6 +40,23 @@ def begins_in_table(text: str) -> bool:
     first, _, rest = text.partition("\n")
     row = rest.partition("\n")[0] if len(first) <= _GROUP_CHARS and "\t" not in first else first
     return "\t" in row and any(character.isdigit() for character in row)
+
+
+def has_short_cells(text: str) -> bool:
+    """Whether a text is rows of cells of few words each: codes, names and figures."""
+    lines = text.split("\n")
+    cells = text.count("\t") + len(lines)
+    return all("\t" in line for line in lines) and len(text.split()) <= _WORDS_OF_CELL * cells
+
+
+def is_of_long_table(text: str) -> bool:
+    """Whether a text is rows of a long table under their head, as reading sets them together."""
+    return len(text) > 2 * PIECE_CHARS and has_short_cells(text)
+
+
+def counted_chars(text: str) -> int:
+    """The characters of a text as limits count them: rows of a long table, of which little is embedded, a quarter."""
+    return sum(len(part) // (4 if is_of_long_table(part) else 1) for part in text.split("\n\n"))
 
 
 def is_caption(line: str) -> bool:

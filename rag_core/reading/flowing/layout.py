@@ -14,12 +14,12 @@ from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Heading
 from rag_core.reading.flowing.blocks import Block, Row
 from rag_core.reading.text import clean
-from rag_core.text.tables import NO_LABEL
+from rag_core.text.tables import LONG_PIECE_CHARS, NO_LABEL, PIECE_CHARS, counted_chars, has_short_cells
 
 # Pages that the document itself does not end are ended before the first block behind this many characters.
 PAGE_CHARS = 20_000
-# Rows and their head that fit into one chunk (figures are about two characters a token), but no fewer rows than these.
-PIECE_CHARS, PIECE_ROWS = 450, 4
+# A piece of a table has no fewer rows than these; of how many on it is long, and has more rows of short cells in each.
+PIECE_ROWS, SHORT_PIECES = 4, 200
 MAX_HEADING_CHARS, MAX_LEVEL = 300, 9
 MAX_HEAD_ROWS = 4
 
@@ -27,6 +27,8 @@ _FIGURE_CHARS = 40
 _FIGURE = re.compile(
     r"[-+(−–]*\s*(?:[A-Z]{0,3}[$€£¥])?\s*\(?[-−–]?\.?\d[\d.,' ]*\s*[%)€£$]*(?:\s?\[\d{1,2}\]|[¹²³⁰⁴-⁹]{1,2})?"
 )
+# Anything but letters, digits and the signs that a cell keeps, with single blanks between words and a cell at the end.
+_UNUSUAL = re.compile(r"[^\t !-#&-(*-~À-ÖØ-öø-ſ]|  | \t|\t |^ |[ \t]$")
 # The mark of a note at a figure; behind a ten it is a power.
 _NOTED = re.compile(r"(?<=[\d%)€£$])(?<!\b10)[¹²³⁰⁴-⁹]{1,2}$")
 _CURRENCY, _SIGN = re.compile(r"[A-Z]{0,3}[$€£¥]"), re.compile(r"[%)]+")
@@ -99,7 +101,7 @@ class Layout:
     def _write(self, text: str) -> None:
         self._page.append(text)
         self._length += len(text)
-        self._written += len(text)
+        self._written += counted_chars(text)
         if self._written > self._max_chars:
             raise LimitExceeded(f"The file holds more than {self._max_chars:,} characters.")
 
@@ -111,16 +113,20 @@ def _pieces(rows: Iterable[Row]) -> Iterator[list[str]]:
     indent = min((_indent(row) for row in first), default=0)
     heads = first[: _head_count(first)]
     head = [_line(_spread(row), indent) for row in heads]
-    piece, group = list(head), ""
+    piece, group, length, count, most = list(head), "", sum(map(len, head)), 0, PIECE_CHARS
     for row in chain(first[len(heads) :], body):
         line = _line(row, indent)
-        if heads and _is_head_anew(row, heads[-1]):
+        is_anew = heads and _is_head_anew(row, heads[-1])
+        if is_anew or (length + len(line) > most and len(piece) >= len(head) + PIECE_ROWS):
             yield piece
-            head, piece, group = [line], [], ""
-        elif sum(map(len, piece)) + len(line) > PIECE_CHARS and len(piece) >= len(head) + PIECE_ROWS:
-            yield piece
-            piece = [*head, group] if group and "\t" in line else list(head)
+            count += 1
+            is_long = count >= SHORT_PIECES and has_short_cells("\n".join(piece))
+            most = LONG_PIECE_CHARS if is_long else PIECE_CHARS
+            head, group = ([line], "") if is_anew else (head, group)
+            piece = [] if is_anew else [*head, group] if group and "\t" in line else list(head)
+            length = sum(map(len, piece))
         piece.append(line)
+        length += len(line)
         group = group if "\t" in line else line
     if piece:
         yield piece
@@ -170,6 +176,8 @@ def _spread(row: Row) -> list[str]:
 
 def _line(row: Row, indent: int) -> str:
     """A row as one line. What alone stands in its row is a line without cells, as a group's name is."""
+    if (plain := _plain(row)) and not indent:
+        return plain
     cells = _with_marks([_noted(_one_line(cell or "")) for cell in row])
     while cells and not cells[-1]:
         cells.pop()
@@ -177,6 +185,13 @@ def _line(row: Row, indent: int) -> str:
     if len(cells) > 1 and not cells[0]:
         cells[0] = NO_LABEL
     return "\t".join(cells)
+
+
+def _plain(row: Row) -> str:
+    """A row whose cells stand as they are: most of a long table's do. Empty where there is something to do."""
+    line = "\t".join(cell or "" for cell in row)
+    is_plain = line[:1] not in ("", "\t") and line.count("\t") == len(row) - 1 and not _UNUSUAL.search(line)
+    return line if is_plain else ""
 
 
 def _with_marks(cells: list[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from itertools import chain
 from pathlib import Path
@@ -21,6 +20,7 @@ _TOLD = re.compile(r"sep=(.)\s*\n", re.IGNORECASE)
 
 # Lines before the head that programs leave to people.
 _REMARKS = re.compile(r"(?:[ \t]*#[ \t!].*\r?\n)+")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 def read(path: Path, max_chars: int) -> Flow:
@@ -33,7 +33,8 @@ def read(path: Path, max_chars: int) -> Flow:
     text, mark = (text[told.end() :], told[1]) if told else (text, "")
     remarks = _REMARKS.match(text)
     said, text = (remarks[0], text[remarks.end() :]) if remarks else ("", text)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark or _mark(text), quoting=quoting)
+    lines = (line[0] for line in _LINE.finditer(text))  # a file in memory has four bytes for each character
+    rows = csv.reader(lines, delimiter=mark or _mark(text), quoting=quoting)
     above = [Block("paragraph", said)] if said.strip() else []
     return Flow(chain(above, tables(rows)), Details(notes=(note,) if note else ()))
 

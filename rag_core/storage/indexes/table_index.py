@@ -24,10 +24,15 @@ from rag_core.storage.postgres.contents import IndexedDocument
 from rag_core.tables.arrow import UnreadableTables, pack, unpack
 from rag_core.tables.doubts import table_notes
 from rag_core.tables.table import WholeTable, whole_tables
+from rag_core.text.tables import is_of_long_table
 
 _log = logging.getLogger(__name__)
 LONG = 200  # chunks, from which on a document's tables have a file
 _SUM_BYTES = 4
+_EMBEDDED = (
+    "Of a long table the first rows are embedded, and of the others what stands above its columns: they are found by"
+    " their words, and by asking the whole table."
+)
 
 
 class TableIndex(DerivedIndex):
@@ -170,7 +175,13 @@ def write_tables(path: Path, pages: Sequence[Page], readings: Sequence[TableRead
     tables = whole_tables(pages, readings)
     packed = pack(tables, readings)
     write_atomically(path, [packed, zlib.crc32(packed).to_bytes(_SUM_BYTES, "little")])
-    return table_notes(tables, readings)
+    return [*table_notes(tables, readings), *_embedded_note(pages)]
+
+
+def _embedded_note(pages: Sequence[Page]) -> list[str]:
+    """What is embedded of a document whose rows stand together as those of long tables do."""
+    pieces = (piece for page in pages for piece in page.text.split("\n\n"))
+    return [_EMBEDDED] if any(map(is_of_long_table, pieces)) else []
 
 
 def _is_noted(document: Document | None) -> bool:

@@ -32,9 +32,13 @@ def test_a_long_name_is_cut_after_a_word() -> None:
     [
         ("No.\tTown\n1\tOslo\n2\tBern\n3\tRoma", 200, "No.\tTown\n1\tOslo"),
         ("No.\tTown\n1\tOslo\n2\tBern\n3\tRoma", 199, None),
+        ("No.\tTown\n" + "1234567890\tOslo\n" * 60 + "1\tBern", 200, "No.\tTown"),
+        ("No.\tTown\n" + "1234567890\tOslo\n" * 60 + "1\tBern", 199, None),
         ("No.\tRemark\n1\tIt came late and the lid was broken.\n2\tAll was well, thank you very much.", 900, None),
         ("A paragraph of a long book.\nAnd another\twith a tab.", 900, None),
     ],
 )
-def test_of_the_rows_of_a_long_table_the_first_is_embedded(text: str, index: int, embedded: str | None) -> None:
+def test_of_the_rows_of_a_long_table_the_head_is_embedded_and_the_first_of_few(
+    text: str, index: int, embedded: str | None
+) -> None:
     assert embedded_text(text, index) == (text if embedded is None else embedded)
