@@ -45,8 +45,8 @@ def begins_in_table(text: str) -> bool:
 def has_short_cells(text: str) -> bool:
     """Whether a text is rows of cells of few words each: codes, names and figures."""
     lines = text.split("\n")
-    cells = text.count("\t") + len(lines)
-    return all("\t" in line for line in lines) and len(text.split()) <= _WORDS_OF_CELL * cells
+    gaps = text.count("\t") + len(lines)
+    return gaps + text.count(" ") <= _WORDS_OF_CELL * gaps and all("\t" in line for line in lines)
 
 
 def is_of_long_table(text: str) -> bool:
