@@ -144,7 +144,7 @@ def _whole(jobs: Jobs, files: Sequence[Job], under_way: Sequence[Job]) -> None:
         done = len(files) - len(under_way)
         st.progress(
             sum(measure(job)[0] for job in files if not job.finished) / len(files) + done / len(files),
-            text=" :gray[· ]".join(
+            text=" :gray[·] ".join(
                 [_("{done} of {whole}").format(done=figure(done), whole=figure(len(files))), *_left(files, done)]
             ),
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import streamlit as st
@@ -41,8 +43,10 @@ def found(library: Library, words: str, *, mention: bool) -> list[Found]:
     kinds = [_documents(ready), _gathered(library), _tags(library), _sections(ready) if wanted else iter(())]
     if not mention:
         kinds.append(_conversations(library))
-    fitting = (islice((one for one in kind if _fits(one, wanted)), MOST) for kind in kinds)
-    return list(chain.from_iterable(fitting))
+    fitting = (
+        sorted((one for one in kind if _fits(one, wanted)), key=partial(_farness, wanted=wanted)) for kind in kinds
+    )
+    return list(chain.from_iterable(kind[:MOST] for kind in fitting))
 
 
 def draw() -> None:
@@ -83,6 +87,12 @@ def _go(wanted: Mapping[str, Any]) -> None:
 def _fits(one: Found, wanted: list[str]) -> bool:
     name = f"{one['label']} {one.get('also', '')}".casefold()
     return all(word in name for word in wanted)
+
+
+def _farness(one: Found, wanted: list[str]) -> int:
+    """How many of the words begin none of the name's: what begins as one types comes first."""
+    begun = re.findall(r"\w+", f"{one['label']} {one.get('also', '')}".casefold().replace("_", " "))
+    return sum(not any(word.startswith(typed) for word in begun) for typed in wanted)
 
 
 def _documents(ready: list[Document]) -> Iterator[Found]:

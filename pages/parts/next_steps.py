@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import conversations, downloading, formatting, models, resources, scoping
 from pages.parts.language import _
-from rag_core.domain import Answer, Message, Scope
+from rag_core.domain import COURTESY, Answer, Message, Scope
 from rag_core.library import Library
 
 Step = dict[str, str]
@@ -18,6 +18,8 @@ _FILTERS = ".st-key-chat_scope_menu button"
 
 def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
     """The steps, each with its words; `press` names what of the page it opens instead of calling `take`."""
+    if answer.model == COURTESY:
+        return []
     if answer.outcome == "answered":
         steps = [*_a_writer(library, conversation, answer), *_again(library, conversation, answer)]
         return [

@@ -30,11 +30,18 @@ _BEFORE = 1
 
 
 def find_doi(pages: Sequence[Page]) -> str:
-    """The DOI that a document's first pages name, the first that is called one; else the first there is, or none."""
-    text = "\n".join(page.text[:_PAGE_CHARS] for page in pages[:_PAGES])
-    found = [(match.start(), _bare(match[0])) for match in _DOI.finditer(text)]
-    said = [doi for start, doi in found if _SAID.search(text[max(start - _SAID_CHARS, 0) : start])]
-    on_first = [doi for start, doi in found if pages and start < len(pages[0].text)]
+    """The DOI that a document's first pages name, the first that is called one; else the first of page one, or none.
+
+    A later page that names several lists what others wrote.
+    """
+    said, on_first = [], []
+    for place, page in enumerate(pages[:_PAGES]):
+        text = page.text[:_PAGE_CHARS]
+        found = [(match.start(), _bare(match[0])) for match in _DOI.finditer(text)]
+        if place == 0:
+            on_first = [doi for _, doi in found]
+        if place == 0 or len({doi for _, doi in found}) == 1:
+            said += [doi for start, doi in found if _SAID.search(text[max(start - _SAID_CHARS, 0) : start])]
     return next(iter(said or on_first), "")
 
 

@@ -10,6 +10,7 @@ from rag_core.domain import Answer, Document, Message, Scope
 from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.mentions import either, named, read
 from rag_core.storage import Storage
+from rag_core.text.acronyms import contracted
 from rag_core.text.tokens import words
 
 _NONE_YET = "There are no documents to search yet. Add some on the Library page, or by `lectern add`."
@@ -35,7 +36,9 @@ class Scoped:
         notes = self.notes
         if answer.trace.searched is not None and not answer.trace.searched.documents:
             notes += (_NONE_WITHIN if self.scope else _NONE_YET,)
-        trace, restated = answer.trace, words(answer.trace.query) not in ([], words(self.text))
+        # An acronym that was written out is the same question.
+        trace, asked = answer.trace, {*map(tuple, (words(contracted(self.text)), words(self.text), []))}
+        restated = not {tuple(words(query)) for query in (trace.query, contracted(trace.query))} & asked
         return replace(
             answer, question=question, trace=replace(trace, notes=(*trace.notes, *notes), restated=restated)
         )  # fmt: skip

@@ -94,7 +94,8 @@ class QuestionService:
             understood = self.library.understood(asked, scope)
             found = self.find(understood, scope, **wanted)
             unknown = self.library.unknown(understood)
-        lacking = (f"No document holds {' or '.join(f'“{word}”' for word in unknown)}.",) if unknown else ()
+        nearest = " What follows comes nearest." if found.hits else ""
+        lacking = (f"No document holds {' or '.join(f'“{word}”' for word in unknown)}.{nearest}",) if unknown else ()
         trace = replace(found.trace, query=understood, notes=(*lacking, *found.trace.notes))
         return replace(found, trace=trace)
 

@@ -40,6 +40,16 @@ def defined(text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in places if any(said for _, said in long_forms(text[start:end], text))]
 
 
+def contracted(text: str) -> str:
+    """The text with "CEO" for "chief executive officer (CEO)"."""
+    for start, end in reversed(defined(text)):
+        acronym = text[start:end]
+        for found in reversed([*_spelling(acronym).finditer(text)]):
+            if found[2]:
+                text = text[: found.start()] + acronym + text[found.end() :]
+    return text
+
+
 @lru_cache(maxsize=256)
 def _spelling(acronym: str) -> re.Pattern[str]:
     first, *rest = re.findall(r"&?[A-Z]", acronym)

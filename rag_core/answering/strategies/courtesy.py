@@ -19,12 +19,15 @@ from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written
 from rag_core.domain import COURTESY, Message, Sentence
+from rag_core.retrieval.contents import Contents
 
 _PATH = Path(__file__).with_name("courtesy.json")
 _NEAR = 0.72
 """Least cosine with an example."""
 
 _LONGEST_WORDS = 12
+_PLACE = "{documents}"
+_NAMED = 3
 
 
 class Courtesy(Strategy):
@@ -34,12 +37,14 @@ class Courtesy(Strategy):
         kinds = json.loads(_PATH.read_text(encoding="utf-8")).values()
         pairs = [(text.casefold(), kind["reply"]) for kind in kinds for text in kind["said"]]
         self._replies = [reply for _, reply in pairs]
+        self._ends = tuple({reply.removeprefix(_PLACE) for reply in self._replies if reply})
         self._examples = Examples([text for text, _ in pairs], encode)
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
         """The line for what asks nothing of the documents."""
         if not (text := self.reply(question.text)):
             return None
+        text = text.replace(_PLACE, _there(question.contents))
         return Written(text=text, sentences=(Sentence(text),), confidence=1.0, model=COURTESY)
 
     def reply(self, said: str) -> str:
@@ -55,5 +60,15 @@ class Courtesy(Strategy):
             message
             for message in history
             if message.answer is None
-            or not (message.answer.model == COURTESY or message.answer.text in filter(None, self._replies))
+            or not (message.answer.model == COURTESY or message.answer.text.endswith(self._ends))
         )
+
+
+def _there(contents: Contents | None) -> str:
+    """How many documents there are, and the first of their names."""
+    documents, count = contents.documents(_NAMED) if contents is not None else ([], 0)
+    if not documents:
+        return ""
+    names = ", ".join(f"“{document.title}”" for document in documents)
+    more = f" and {count - len(documents):,} more" if count > len(documents) else ""
+    return f"There {'is 1 document' if count == 1 else f'are {count:,} documents'} here: {names}{more}. "

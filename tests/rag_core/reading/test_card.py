@@ -185,6 +185,11 @@ def test_a_paper_says_its_doi_and_abstract() -> None:
     assert (
         make_card(ParsedDocument("text/plain", (Page(1, headed),), sections=sections), ["a"]).abstract == card.abstract
     )
+    references = Page(2, "Bulgarella (1986). doi:10.1093/auk/103.4.737. Johnson (1999). doi:10.2307/1370000.")
+    ducks = make_card(ParsedDocument("text/html", (Page(1, "Duck"), references)), ["duck.html"])
+    assert ducks.doi == "", "two are those of others"
+    behind = Page(2, "Journal of Ducks, doi:10.1093/duck.7")
+    assert make_card(ParsedDocument("application/pdf", (Page(1, "Cover"), behind)), ["a"]).doi == "10.1093/duck.7"
     letter = make_card(
         ParsedDocument("text/plain", (Page(1, "Dear Ann,\n\nIn summary: no. See 10.30/2.5 of it."),)), ["a"]
     )

@@ -107,3 +107,11 @@ def test_a_year_is_that_of_the_card(library: Library) -> None:
 
 def _values(scope: Scope) -> dict[str, object]:
     return {name: getattr(scope, name) for name in Scope.__dataclass_fields__}
+
+
+def test_how_many_documents_there_are_is_told_within_the_scope(filled: Library) -> None:
+    count = len(filled.documents())
+    answer = filled.ask("what documents do I have?")
+    assert answer.text.startswith(f"There are {count} documents here: “")
+    assert answer.text.endswith("Ask for a summary of one of them by its name.")
+    assert filled.ask("@bakery what documents do I have?").text.startswith("There is 1 document here: “The bakery”. ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.text.acronyms import acronyms, defined, long_forms
+from rag_core.text.acronyms import acronyms, contracted, defined, long_forms
 
 
 def test_acronyms_are_words_of_capitals() -> None:
@@ -35,3 +35,9 @@ def test_other_words_are_none(text: str) -> None:
 def test_an_acronym_behind_what_it_stands_for_is_found() -> None:
     text = "the chief executive officer (CEO) and the unit (UV)"
     assert [text[start:end] for start, end in defined(text)] == ["CEO"]
+
+
+def test_what_was_written_out_is_taken_back() -> None:
+    said = "How many members in the United States (US) and Canada does the chief executive officer (CEO) count?"
+    assert contracted(said) == "How many members in the US and Canada does the CEO count?"
+    assert contracted("The boat (an old one) of the US") == "The boat (an old one) of the US"
