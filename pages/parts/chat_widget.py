@@ -150,6 +150,8 @@ def _frame(question: str, state: str) -> dict[str, Any]:
 def _blocks(text: str, sentences: Sequence[Sentence], outcome: Outcome) -> list[markdown.Block]:
     """An answer laid out; of one in doubt what comes near, marked as that, between lines that are quiet."""
     found = markdown.blocks(text, sentences)
+    if outcome != "answered":
+        _in_ones_language(found)
     says = [bool(block["runs"]) and block["runs"][0].get("text", "").startswith(f"{PERHAPS}:") for block in found]
     if outcome != "perhaps" or True not in says:
         return found
@@ -160,6 +162,13 @@ def _blocks(text: str, sentences: Sequence[Sentence], outcome: Outcome) -> list[
     for block in (*found[:place], *found[max(place + 1, len(found) - 1) :]):
         block["kind"] = "why"
     return found
+
+
+def _in_ones_language(blocks: Sequence[markdown.Block]) -> None:
+    """Say what Lectern itself says of an answer, that there is none or why it may be none, as the pages do."""
+    for block in blocks:
+        if len(block["runs"]) == 1 and "text" in block["runs"][0]:
+            block["runs"][0]["text"] = server_text(block["runs"][0]["text"])
 
 
 def _nothing() -> None:

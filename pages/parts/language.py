@@ -116,8 +116,14 @@ def _served(code: str, message: str) -> str:
         return whole
     for text, form in _forms(code):
         if found := form.fullmatch(message):
-            return known.pgettext(SERVER, text).format(**found.groupdict())
+            values = {name: _value(known, value) for name, value in found.groupdict().items()}
+            return known.pgettext(SERVER, text).format(**values)
     return known.gettext(message)
+
+
+def _value(known: NullTranslations, value: str) -> str:
+    """A value within a text: `day`, or “this” or “that”."""
+    return known.pgettext(SERVER, value).replace("” or “", f"”{known.pgettext(SERVER, ' or ')}“")
 
 
 @cache

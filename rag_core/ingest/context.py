@@ -29,8 +29,9 @@ def recognition_note(document: Document) -> str:
     """What is said of a ready document some of whose pages text recognition has yet to read."""
     if not document.to_recognise:
         return ""
-    are = "1 page is" if document.to_recognise == 1 else f"{document.to_recognise} pages are"
-    return f"ready; {are} being recognised"
+    if document.to_recognise == 1:
+        return "ready; 1 page is being recognised"
+    return f"ready; {document.to_recognise} pages are being recognised"
 
 
 @dataclass(slots=True, eq=False)

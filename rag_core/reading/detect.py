@@ -198,7 +198,7 @@ def _detect(head: bytes, tail: bytes, name: str) -> str:
         return found
     if kind:
         kind = "an Office file with a password" if _OFFICE_LOCKED in head + tail else kind
-        raise UnsupportedDocument(f"{_named(suffix)}it is {kind}.", help=_help(kind))
+        raise UnsupportedDocument(_told(suffix, kind), help=_help(kind))
     if suffix == ".pdf":
         if not head.strip(b"\x00 \r\n\t"):
             raise UnreadableDocument("The file is named .pdf but holds only blanks.")
@@ -280,8 +280,10 @@ def _other_kind(sample: bytes) -> str | None:
     return "binary data" if controls > max(STRAY_CONTROLS, len(sample) * 0.02) else None
 
 
-def _named(suffix: str) -> str:
-    return f"The file is named {suffix} but " if suffix == ".pdf" else "This kind of file is not read: "
+def _told(suffix: str, kind: str) -> str:
+    if suffix == ".pdf":
+        return f"The file is named {suffix} but it is {kind}."
+    return f"This kind of file is not read: it is {kind}."
 
 
 def _help(kind: str) -> str:

@@ -94,8 +94,11 @@ class QuestionService:
             understood = self.library.understood(asked, scope)
             found = self.find(understood, scope, **wanted)
             unknown = self.library.unknown(understood)
-        nearest = " What follows comes nearest." if found.hits else ""
-        lacking = (f"No document holds {' or '.join(f'“{word}”' for word in unknown)}.{nearest}",) if unknown else ()
+        lacking: tuple[str, ...] = ()
+        if unknown:
+            named = " or ".join(f"“{word}”" for word in unknown)
+            nearest = f"No document holds {named}. What follows comes nearest."
+            lacking = (nearest if found.hits else f"No document holds {named}.",)
         trace = replace(found.trace, query=understood, notes=(*lacking, *found.trace.notes))
         return replace(found, trace=trace)
 

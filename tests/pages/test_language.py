@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts import formatting, language
+from pages.parts import chat_widget, formatting, language
+from pages.parts.evaluation import charting
+from rag_core.domain import Sentence
 from tests import catalogues
 from tests.conftest import PROJECT
+from tests.pages.conftest import an_answer
 
 CODES = tuple(language.PLURALS)
 NAMED = re.compile(r"\{\w+\}|:material/\w+:|:(?:red|green|orange|gray|blue)\[|\*\*|^#+ |`[^`]+`")
@@ -86,6 +89,39 @@ def test_loose_texts_are_found(tmp_path: Path) -> None:
     assert list(catalogues.loose_in_code(page)) == ["Save it", "Your name", " rows"]
     script.write_text('make("p", "quiet", "Nothing yet");\nbutton("act", _("Save it"));\nmake("b", "", `Page ${n}`);\n')
     assert catalogues.loose_in_script(script) == ["Nothing yet", "Page ${n}"]
+
+
+def test_values_within_what_the_library_says_are_translated_where_they_are_words() -> None:
+    doubt = "Not sure: it does not say “global” or “net”."
+    assert language.server_text(doubt, "de") == "Unsicher: “global” oder “net” steht nicht darin."
+    asked = "Questions asked each week, by what came of them. Greetings and evaluation runs are not counted."
+    assert language.server_text(asked, "es").startswith("Preguntas hechas (por semana), según su resultado.")
+
+
+def test_an_answer_s_own_doubts_are_said_as_the_pages_say_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads(monkeypatch, "de")
+    text = "Not found in these documents."
+    nowhere = chat_widget.whole("Why?", an_answer(text=text, sentences=(Sentence(text),), citations=(), abstained=True))
+    assert nowhere["blocks"][0]["runs"][0]["text"] == "In diesen Dokumenten nicht gefunden."
+    held = chat_widget.whole("Why?", an_answer(text=text, sentences=(Sentence(text, (1,)),)))
+    assert held["blocks"][0]["runs"][0]["text"] == text, "what an answer quotes stays"
+
+
+def test_charts_speak_the_language_that_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads(monkeypatch, "de")
+    spec = {
+        "encoding": {
+            "y": {"field": "answers", "title": "Answers"},
+            "color": {"field": "outcome", "scale": {"domain": ["Answered", "Not found"]}},
+            "shape": {"field": "run", "scale": {"domain": ["Answers"]}},
+        },
+        "datasets": {"rows": [{"outcome": "Not found", "run": "Answers"}]},
+    }
+    told = charting.worded(spec)
+    assert told["encoding"]["y"] == {"field": "answers", "title": "Antworten"}
+    assert told["encoding"]["color"]["scale"]["domain"] == ["Beantwortet", "Nicht gefunden"]
+    assert told["datasets"]["rows"] == [{"outcome": "Nicht gefunden", "run": "Answers"}]
+    assert told["encoding"]["shape"]["scale"]["domain"] == ["Answers"], "a name of somebody's own"
 
 
 def reads(monkeypatch: pytest.MonkeyPatch, code: str) -> None:

@@ -50,7 +50,9 @@ def section(runs: Sequence[Run]) -> None:
 
 def themed(spec: Mapping[str, object]) -> dict[str, Any]:
     """A specification for the page: as wide as its place, in the theme's tones, its words in the theme's grey."""
-    kept = {key: value for key, value in spec.items() if key not in ("config", "background", "width")}
+    kept: dict[str, Any] = worded(
+        {key: value for key, value in spec.items() if key not in ("config", "background", "width")}
+    )
     # That of Streamlit's charts is too faint for small words on a light page.
     grey = st.get_option(f"theme.{st.context.theme.type or 'light'}.grayColor")
     kept["config"] = {part: {"labelColor": grey, "titleColor": grey} for part in ("axis", "legend", "header")}
@@ -59,9 +61,26 @@ def themed(spec: Mapping[str, object]) -> dict[str, Any]:
     return kept
 
 
+def worded(part: Any, key: str = "") -> Any:
+    """A part of a specification that stands at a key, with what the library calls things in the language that is read.
+
+    Titles, and what charts of every library have in common: outcomes, stages, kinds of work. Names of somebody's own
+    stay.
+    """
+    if isinstance(part, Mapping):
+        own = part.get("field", "title") not in _WORDED
+        return {name: value if own and name == "scale" else worded(value, name) for name, value in part.items()}
+    if isinstance(part, list):
+        return [worded(value, key) for value in part]
+    return server_text(part) if isinstance(part, str) and key in _WORDED else part
+
+
+_WORDED = frozenset(("title", "domain", "outcome", "thumb", "part", "ended", "stage", "job"))
+
+
 def columns_of(drawing: Drawing) -> dict[str, list[object]]:
     """A drawing's table by columns."""
-    return {name: [row[place] for row in drawing.rows] for place, name in enumerate(drawing.columns)}
+    return {server_text(name): [row[place] for row in drawing.rows] for place, name in enumerate(drawing.columns)}
 
 
 def _stamp(runs: Sequence[Run]) -> looked_up.Stamp:
