@@ -30,7 +30,21 @@ def blocks(
     alone."""
     found = [TextBlock("fixed", 0, len(page.text))] if is_code else list(blocks_of(page, sections))
     page = replace(page, text=_unwrapped(page.text, found))
-    return [{"level": block.level, "kind": block.kind, **_content(page, block, marks)} for block in found]
+    drawn = [{"level": block.level, "kind": block.kind, **_content(page, block, marks)} for block in found]
+    return list(_with_pictures(page, found, drawn))
+
+
+def _with_pictures(
+    page: Page, blocks: Sequence[TextBlock], drawn: Sequence[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The blocks with the pictures that the file holds, each before the block in which it stands."""
+    waiting = [(figure.start, number) for number, figure in enumerate(page.figures) if figure.part]
+    for block, content in zip(blocks, drawn, strict=True):
+        while waiting and waiting[0][0] < block.end:
+            yield {"level": 0, "kind": "figure", "figure": waiting.pop(0)[1]}
+        yield content
+    for _, number in waiting:
+        yield {"level": 0, "kind": "figure", "figure": number}
 
 
 def parts(page: Page, start: int, end: int, marks: Sequence[Mark] = ()) -> Iterator[tuple[str, str, str]]:

@@ -41,7 +41,7 @@ def routes() -> list[Route]:
     """The addresses, each below a document's id."""
     ways: dict[str, Answer] = {
         "": _about, "/find": _find, "/original": _original, "/pages/{number:int}": _page,
-        "/pages/{number:int}/picture": _picture,
+        "/pages/{number:int}/picture": _picture, "/pages/{number:int}/figures/{figure:int}": _figure,
     }  # fmt: skip
     return [Route(f"/{ROOM}/{{document}}{way}", answered(answer)) for way, answer in ways.items()]
 
@@ -94,12 +94,24 @@ def _page(request: Request, library: Library) -> Response:
     page = library.page(document.id, request.path_params["number"])
     marks, wanted = _marks(request), request.query_params
     if not document.has_page_images or "flow" in wanted:
-        return JSONResponse({"blocks": page_text.blocks(page, document.sections, marks, document.is_code)})
+        blocks = page_text.blocks(page, document.sections, marks, document.is_code)
+        return JSONResponse({"blocks": blocks, "figures": _cited_figures(page, marks)})
     words = [] if "marks" in wanted else _seen_words(page)
     found = library.page_places.of(document, page, [*((start, end) for start, end, _ in marks), *words])
     marked = [[kind, *_edges(box)] for (_, _, kind), boxes in zip(marks, found, strict=False) for box in boxes]
     lines = _lines(page.text, words, found[len(marks) :])
-    return JSONResponse({"marks": marked, "lines": lines, "sure": not page.recogniser})
+    figures = _cited_figures(page, marks)
+    return JSONResponse({"marks": marked, "lines": lines, "sure": not page.recogniser, "figures": figures})
+
+
+def _cited_figures(page: Page, marks: Sequence[Mark]) -> list[dict[str, Any]]:
+    """The figures whose captions are cited: which ones of the page they are, and where they stand on its picture."""
+    cited = [(start, end) for start, end, kind in marks if kind == "cited"]
+    return [
+        {"number": number, "box": _edges(figure.box) if figure.box else None}
+        for number, figure in enumerate(page.figures)
+        if (figure.box or figure.part) and any(start < figure.end and figure.start < end for start, end in cited)
+    ]
 
 
 def _marks(request: Request) -> list[Mark]:
@@ -140,6 +152,17 @@ def _picture(request: Request, library: Library) -> Response:
     asked = request.query_params.get("width", "")
     width_px = min(int(asked[:5]), _WIDEST_PX) if asked.isdecimal() else _USUAL_PX
     drawn = library.page_image(request.path_params["document"], request.path_params["number"], width_px=width_px)
+    return Response(drawn.png, media_type="image/png", headers={"Cache-Control": f"private, max-age={_KEPT_S}"})
+
+
+def _figure(request: Request, library: Library) -> Response:
+    """The picture of a figure that the file holds."""
+    document = library.document(request.path_params["document"])
+    page = library.page(document.id, request.path_params["number"])
+    figures, number = page.figures, request.path_params["figure"]
+    if number >= len(figures):
+        return _problem(request, msgid("This page is no longer in the library."), "", 404)
+    drawn = library.page_places.figure_image(document, figures[number], width_px=_USUAL_PX)
     return Response(drawn.png, media_type="image/png", headers={"Cache-Control": f"private, max-age={_KEPT_S}"})
 
 

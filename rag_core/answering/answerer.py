@@ -15,6 +15,7 @@ from rag_core.answering.strategies.base import PassageStrategy, Strategy
 from rag_core.answering.strategies.card_facts import CardFacts
 from rag_core.answering.strategies.code import Code
 from rag_core.answering.strategies.courtesy import Courtesy
+from rag_core.answering.strategies.figures import Figures
 from rag_core.answering.strategies.mentioning import Mentioning
 from rag_core.answering.strategies.of_each import OfEach
 from rag_core.answering.strategies.people import People
@@ -55,6 +56,7 @@ class Answerer:
         self._of_each = OfEach(encoder)
         self._people = People()
         self._code = Code()
+        self._figures = Figures()
         self._absent_key = AbsentKey()
         self._tabular = Tabular(encode, self._open_model)
         self._summary = Summary(encoder.tokens, self._open_model)
@@ -109,7 +111,7 @@ class Answerer:
         last = self._agentic(writer) if question.agent else writer
         return [
             self._courtesy, self._card_facts, self._mentioning, self._people, self._code, self._summary, self._of_each,
-            Place(last), self._absent_key, self._tabular, Versions(last, self._encoder), last,
+            Place(last), self._figures, self._absent_key, self._tabular, Versions(last, self._encoder), last,
         ]  # fmt: skip
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:

@@ -31,6 +31,7 @@ from rag_core.domain.documents import (
     ChunkEdit,
     Document,
     DocumentCard,
+    Figure,
     Guide,
     GuideLine,
     HiddenText,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from rag_core.errors import EncryptedDocument, LecternError
 
@@ -51,6 +52,32 @@ class HiddenText:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture or chart of a page, `start` to `end` its caption, or what else stands for it, in the page's text; an
+    empty span where nothing does.
+
+    box: where it stands on the page, None where the document has no pages of its own. part: the picture's name in the
+    file then, empty where the file does not hold it.
+    """
+
+    start: int
+    end: int
+    box: Box | None = None
+    part: str = ""
+
+    @property
+    def row(self) -> list[int | str | float]:
+        """As plain values: its span, its part and the four fractions of its box, if it has one."""
+        return [self.start, self.end, self.part, *(astuple(self.box) if self.box else ())]
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> Figure:
+        """The figure that gave a row."""
+        start, end, part, *box = row
+        return cls(int(start), int(end), Box(*box) if box else None, part)
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page as read. `error` says why it could not be read; its text is then empty.
 
@@ -71,6 +98,7 @@ class Page:
     certainty: float = 0.0
     turned: int = 0
     hidden: tuple[HiddenText, ...] = ()
+    figures: tuple[Figure, ...] = ()
 
     @property
     def is_heard(self) -> bool:

@@ -96,14 +96,27 @@ def turned(picture: PageImage, degrees: int) -> PageImage:
         return PageImage(_png(upright), upright.width, upright.height)
 
 
+def embedded_image(data: bytes, width_px: int) -> PageImage:
+    """A picture that a document holds as PNG, never larger than it is. Raises UnreadableDocument, LimitExceeded."""
+    with _frame(io.BytesIO(data), _FORMATS) as frame:
+        image = _drawn(frame, width_px, MAX_SHOWN_PIXELS)
+        return PageImage(_png(image), image.width, image.height)
+
+
 @contextmanager
 def _opened(path: Path, number: int = 1) -> Iterator[ImageFile]:
     """A frame of an image, its size checked and nothing of it decoded yet."""
+    with _frame(path, _formats(path), number) as frame:
+        yield frame
+
+
+@contextmanager
+def _frame(file: Path | io.BytesIO, formats: tuple[str, ...], number: int = 1) -> Iterator[ImageFile]:
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # our own limit says what to do about it
     try:
-        with Image.open(path, formats=_formats(path)) as image:
+        with Image.open(file, formats=formats) as image:
             image.seek(number - 1)
             if image.width * image.height > MAX_PIXELS:
                 raise LimitExceeded(

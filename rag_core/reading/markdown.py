@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from rag_core.reading.base import Details, Heading
+from rag_core.domain import Figure
+from rag_core.reading.base import Details, Heading, RawPage
+from rag_core.reading.data_uris import DATA_PART, DATA_URI, data_part
 from rag_core.reading.text import TextDocument
+from rag_core.text.figures import caption_likelihood
 from rag_core.text.front_matter import FRONT_MATTER, note_title
 
 MAX_HEADING_CHARS = 300
@@ -24,6 +28,8 @@ _NOTE_LINK = re.compile(
     r"|!?\[\[(?P<note>[^\s\[\]|][^\[\]|\n]{0,300})(?:\|(?P<label>[^\[\]\n]{1,300}))?\]\]",
     re.DOTALL | re.MULTILINE,
 )
+_PICTURE = re.compile(rf"!\[[^\[\]\n]{{0,500}}\]\(\s*({DATA_PART}[0-9a-f]{{16}})[^)\n]{{0,500}}\)")
+_BELOW = re.compile(r"\s{0,9}\n[*_ ]{0,3}(\S[^\n]*)")
 _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|<[^>]+>")
 
 
@@ -32,7 +38,12 @@ class MarkdownDocument(TextDocument):
 
     def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
         super().__init__(path, password, max_chars)
-        self.pages = [_without_links(page) for page in self.pages]
+        self.pages = [_with_short_pictures(_without_links(page)) for page in self.pages]
+
+    def read_page(self, number: int, max_chars: int) -> RawPage:
+        """Return page `number` with the pictures that it holds. Raises LimitExceeded beyond `max_chars` characters."""
+        raw = super().read_page(number, max_chars)
+        return replace(raw, page=replace(raw.page, figures=tuple(_figures(raw.page.text))))
 
     def details(self) -> Details:
         """Headings of all pages; the title is the first of them."""
@@ -46,6 +57,19 @@ class MarkdownDocument(TextDocument):
 def _without_links(text: str) -> str:
     """A page with the words of its links to notes: of "[[Ferns|the ferns]]" "the ferns". In code they stay."""
     return _NOTE_LINK.sub(lambda match: match["label"] or match["note"] or match[0], text) if "[[" in text else text
+
+
+def _with_short_pictures(text: str) -> str:
+    """A page with the names of pictures in the place of their bytes, which nobody reads."""
+    return DATA_URI.sub(lambda match: data_part(match[0]), text)
+
+
+def _figures(text: str) -> Iterator[Figure]:
+    """The pictures that a page holds, each with the caption that stands below it."""
+    for picture in _PICTURE.finditer(text):
+        below = _BELOW.match(text, picture.end())
+        end = below.end() if below and caption_likelihood(below[1]) > 1 else picture.end()
+        yield Figure(picture.start(), end, part=picture[1])
 
 
 def find_headings(text: str, page: int) -> Iterator[Heading]:

@@ -21,6 +21,7 @@ from rag_core.reading.base import Details, OpenDocument, RawPage
 from rag_core.reading.pdf_arrange import Reading, arranged, composed, found_again
 from rag_core.reading.pdf_bands import Sheet, in_frames
 from rag_core.reading.pdf_comments import with_comments
+from rag_core.reading.pdf_figures import page_figures
 from rag_core.reading.pdf_forms import with_values
 from rag_core.reading.pdf_heads import with_heads
 from rag_core.reading.pdf_hidden import hidden_text
@@ -204,7 +205,10 @@ def _read(number: int, page: Any, textpage: Any, reading: Reading) -> RawPage:
     width, height = page_size(page)
     pictures = text_is_a_picture(page, reading.printed, width * height)
     hidden = hidden_text(page, textpage, reading, height)
-    made = Page(number, reading.text, width_pt=width, height_pt=height, lines=reading.lines, hidden=hidden)
+    figures = () if pictures else page_figures(page, reading, Geometry.of(page))
+    made = Page(
+        number, reading.text, width_pt=width, height_pt=height, lines=reading.lines, hidden=hidden, figures=figures
+    )
     return RawPage(made, reading.faces, pictures)
 
 

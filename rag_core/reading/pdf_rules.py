@@ -146,13 +146,14 @@ def _drawn(items: Iterable[Any], depth: int) -> Iterator[Rect]:
 
 
 def _drawn_in_form(form: Any, depth: int) -> Iterator[Rect]:
-    matrix, count = _matrix(form), min(pdfium.FPDFFormObj_CountObjects(form), _MOST_OBJECTS)
+    matrix, count = form_matrix(form), min(pdfium.FPDFFormObj_CountObjects(form), _MOST_OBJECTS)
     items = (pdfium.FPDFFormObj_GetObject(form, index) for index in range(count))
     for left, top, right, bottom in _drawn(items, depth - 1):
-        yield _spanned(_moved(matrix, left, top), _moved(matrix, right, bottom))
+        yield spanned(moved_by(matrix, left, top), moved_by(matrix, right, bottom))
 
 
-def _spanned(one: tuple[float, float], other: tuple[float, float]) -> Rect:
+def spanned(one: tuple[float, float], other: tuple[float, float]) -> Rect:
+    """The rectangle between two corners."""
     return min(one[0], other[0]), max(one[1], other[1]), max(one[0], other[0]), min(one[1], other[1])
 
 
@@ -168,30 +169,32 @@ def _straight_parts(item: Any) -> Iterator[Rect]:
     count = pdfium.FPDFPath_CountSegments(item)
     if count > _MOST_SEGMENTS or not _fills_and_strokes(item)[1]:
         return
-    matrix = _matrix(item)
+    matrix = form_matrix(item)
     x, y = ctypes.c_float(), ctypes.c_float()
     begun = last = (0.0, 0.0)
     for index in range(count):
         segment = pdfium.FPDFPath_GetPathSegment(item, index)
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
-        here, kind = _moved(matrix, x.value, y.value), pdfium.FPDFPathSegment_GetType(segment)
+        here, kind = moved_by(matrix, x.value, y.value), pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
             begun = here
         elif kind == pdfium.FPDF_SEGMENT_LINETO:
-            yield _spanned(last, here)
+            yield spanned(last, here)
         if pdfium.FPDFPathSegment_GetClose(segment):
-            yield _spanned(here, begun)
+            yield spanned(here, begun)
         last = here
 
 
-def _matrix(item: Any) -> Matrix:
+def form_matrix(item: Any) -> Matrix:
+    """How an FPDF_PAGEOBJECT is put onto what it is on."""
     found = pdfium.FS_MATRIX()
     if not pdfium.FPDFPageObj_GetMatrix(item, found):
         return 1.0, 0.0, 0.0, 1.0, 0.0, 0.0
     return found.a, found.b, found.c, found.d, found.e, found.f
 
 
-def _moved(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+def moved_by(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    """Where a matrix puts a point."""
     a, b, c, d, e, f = matrix
     return a * x + c * y + e, b * x + d * y + f
 

@@ -29,7 +29,7 @@ DETAILS_TIMEOUT_S = 5.0
 MAX_DEADLY_PAGES = 3
 BUNDLE_PAGES = 500
 _MOST_PROCESSES = 4
-_OF_PICTURES = ("page_image", "page_boxes")
+_OF_PICTURES = ("page_image", "page_boxes", "part_image")
 
 Made = TypeVar("Made")
 Progress = Callable[[int, int], None]
@@ -130,8 +130,13 @@ class Reader:
         """
         task = _Task(path, media_type, password)
         values = {"page": page, "width_px": width_px, "span": span, "text": text, "turned": turned}
-        image = self._ask_again(task, "page_image", values)["page_image"]
-        return _from_json(PageImage, {**image, "png": base64.b64decode(image["png"])})
+        return _image_in(self._ask_again(task, "page_image", values))
+
+    def part_image(self, path: Path, media_type: str, part: str, *, width_px: int = 1000) -> PageImage:
+        """Draw a picture that the file holds, by its name there (see `Figure`), as PNG. Raises UnreadableDocument,
+        LimitExceeded."""
+        values = {"part": part, "width_px": width_px}
+        return _image_in(self._ask_again(_Task(path, media_type), "part_image", values))
 
     def page_boxes(
         self,
@@ -275,6 +280,11 @@ def _from_json(kind: type[Made], values: Any) -> Made:
     from rag_core.domain.serialiser import from_json  # pydantic, which no reading process waits for
 
     return from_json(kind, values)
+
+
+def _image_in(answer: wire.Message) -> PageImage:
+    image = answer["page_image"]
+    return _from_json(PageImage, {**image, "png": base64.b64decode(image["png"])})
 
 
 def _whole(media_type: str, name: str, answer: wire.Message) -> ParsedDocument | None:

@@ -1,8 +1,8 @@
 """What goes over the pipes to a reading process and back: JSON, as such a process is trusted with nothing.
 
-A request has "op" ("open", "pages", "details", "page_image", "page_boxes", "whole"), "path", "media_type", "password"
-and what the op needs; or its op is "many" and it has "requests", whose responses come back as "answers". A response
-has "error", or the values that these functions, or `serialiser.from_json`, turn into dataclasses.
+A request has "op" ("open", "pages", "details", "page_image", "page_boxes", "part_image", "whole"), "path",
+"media_type", "password" and what the op needs; or its op is "many" and it has "requests", whose responses come back as
+"answers". A response has "error", or the values that these functions, or `serialiser.from_json`, turn into dataclasses.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from rag_core.domain import Box, HiddenText, Line, Page
+from rag_core.domain import Box, Figure, HiddenText, Line, Page
 from rag_core.errors import (
     EncryptedDocument,
     LecternError,
@@ -98,6 +98,7 @@ def page_out(raw: RawPage) -> Message:
         "faces": raw.faces,
         "pictures": raw.pictures,
         "hidden": [[span.start, span.end, span.why] for span in page.hidden],
+        "figures": [figure.row for figure in page.figures],
     }
 
 
@@ -119,6 +120,7 @@ def page_in(message: Message) -> RawPage:
         message["number"], message["text"], width_pt=width, height_pt=height, lines=lines, error=message["error"],
         recogniser=recogniser, certainty=certainty, turned=turned,
         hidden=tuple(HiddenText(*span) for span in message.get("hidden", ())),
+        figures=tuple(map(Figure.of_row, message.get("figures", ()))),
     )  # fmt: skip
     return RawPage(page, tuple(Face(*row) for row in message["faces"]), message["pictures"])
 

@@ -14,9 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from rag_core.domain import PageImage
 from rag_core.errors import LecternError
 from rag_core.reading import base, wire
 from rag_core.reading.base import OpenDocument, Opener
+from rag_core.reading.embedded import draw_part
 from rag_core.reading.flowing import FlowDocument
 from rag_core.reading.image import ImageDocument, turned
 from rag_core.reading.markdown import MarkdownDocument
@@ -75,6 +77,8 @@ class Worker:
     def _answer(self, request: wire.Message) -> wire.Message:
         try:
             reach("reading process", Path(request["path"]).name)
+            if request["op"] == "part_image":  # the document itself need not be read for it
+                return _image_out(draw_part(Path(request["path"]), request["part"], request["width_px"]))
             return self._operations[request["op"]](self._opened(request), request)
         except LecternError:
             raise
@@ -112,8 +116,7 @@ class Worker:
         span = request["span"]
         place = (span[0], span[1]) if span else None
         image = document.page_image(request["page"], request["width_px"], place, request["text"])
-        image = turned(image, request["turned"])
-        return {"page_image": {**asdict(image), "png": base64.b64encode(image.png).decode("ascii")}}
+        return _image_out(turned(image, request["turned"]))
 
     def _page_boxes(self, document: OpenDocument, request: wire.Message) -> wire.Message:
         spans = [(start, end) for start, end in request["spans"]]
@@ -135,6 +138,10 @@ class Worker:
         if self._document is not None:
             self._document.close()
         self._document = self._key = None
+
+
+def _image_out(image: PageImage) -> wire.Message:
+    return {"page_image": {**asdict(image), "png": base64.b64encode(image.png).decode("ascii")}}
 
 
 def import_all() -> None:

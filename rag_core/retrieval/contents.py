@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_core.domain import Document, Hit, Scope
 from rag_core.embedding.pieces import unit_rows
@@ -58,6 +59,16 @@ class Content:
             pieces=tuple(self.pieces[place] for place in places),
             clusters=Clusters(np.stack(centroids), tuple(members), tuple(weights)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """A figure's caption: the text, its span on the page, and the chunk that it begins in."""
+
+    text: str
+    start: int
+    end: int
+    hit: Hit
 
 
 class Contents:
@@ -123,6 +134,26 @@ class Contents:
         found, within = self._indexes.rows(refs) if refs else {}, self._within()
         return [hit_of(document, found[ref], 0.0) for ref in refs if ref in found and (within is None or ref in within)]
 
+    def captions(self, documents: Sequence[Document]) -> list[Caption]:
+        """The captions of the figures of some documents, in order, as far as they are within the scope."""
+        spans = self._storage.documents.spans([document.id for document in documents])
+        placed = [
+            ((key, int(at[0])), figure)
+            for key, page, figure in self._storage.documents.figures([document.id for document in documents])
+            if figure.end > figure.start and key in spans and len(at := _holding(spans[key], page, figure.start))
+        ]
+        rows, within = self._indexes.rows(list(dict(placed))), self._within()
+        known = {document.id: document for document in documents}
+        found = []
+        for ref, figure in placed:
+            if ref in rows and (within is None or ref in within):
+                hit = hit_of(known[ref[0]], rows[ref], 0.0)
+                end = min(figure.end, hit.end)
+                text = " ".join(hit.text[figure.start - hit.start : end - hit.start].split())
+                found.append(Caption(text, figure.start, end, hit))
+        order = {document.id: number for number, document in enumerate(documents)}
+        return sorted(found, key=lambda one: order[one.hit.document.id])
+
     def tables(self, document: Document) -> Sequence[WholeTable]:
         """The tables of a document; none where the scope leaves out some of it. Raises StoreUnavailable."""
         return self._tables.tables(document).tables if self._has_whole(document) else ()
@@ -186,6 +217,11 @@ class Contents:
         if not groups or not _covers(members, len(vectors)):
             return cluster(vectors, _QUICK)
         return Clusters(np.stack([group.centroid for group in groups]), members, tuple(one.weights for one in groups))
+
+
+def _holding(spans: NDArray[np.int64], page: int, start: int) -> NDArray[np.intp]:
+    """Which chunks, by page, begin and end (int64, n by 3), hold a place."""
+    return np.flatnonzero((spans[:, 0] == page) & (spans[:, 1] <= start) & (start < spans[:, 2]))
 
 
 def _covers(members: Collection[np.ndarray], count: int) -> bool:

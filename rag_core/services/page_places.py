@@ -1,10 +1,12 @@
-"""Where spans of a page's text stand on its picture: citations, words that are looked for, and all words of it."""
+"""Where spans of a page's text stand on its picture: citations, words that are looked for, and all words of it; and
+the pictures that stand in the text of a document without pages of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag_core.domain import Box, Document, Page
+from rag_core.domain import Box, Document, Figure, Page, PageImage
+from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
 from rag_core.reading.ocr import span_boxes
 from rag_core.services.recognition import recognised_text
@@ -28,3 +30,11 @@ class PagePlaces:
             self._storage.files.path(document.id), document.media_type, page.number, spans, text=page.text,
             password=self._storage.documents.password(document.id),
         )  # fmt: skip
+
+    def figure_image(self, document: Document, figure: Figure, *, width_px: int = 1000) -> PageImage:
+        """A figure that the file holds as PNG. Raises UnsupportedDocument for others, UnreadableDocument for damaged
+        ones, LimitExceeded."""
+        if not figure.part:
+            raise UnsupportedDocument("The file does not hold this picture.", help="Look at the original.")
+        path = self._storage.files.path(document.id)
+        return self._reader.part_image(path, document.media_type, figure.part, width_px=width_px)

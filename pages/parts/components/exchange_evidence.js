@@ -3,6 +3,7 @@ const DELAY_MS = 60;
 const CROP_PX = 1400; // of the page's picture
 const AROUND = 0.025; // shown beside what is marked, of the page
 const HIGHEST_PX = 170;
+const HIGHEST_FIGURE_PX = 320;
 
 // What of the page is shown, in fractions of it: all of the marks, and most of its width, as a row's label stands far
 // from its figures.
@@ -13,14 +14,17 @@ const cropOf = (marks) => {
   return { left, width, top: Math.max(Math.min(...tops) - AROUND, 0), bottom: Math.min(Math.max(...bottoms) + AROUND, 1) };
 };
 
-const drawCrop = (card, picture, marks, title) => {
-  const crop = cropOf(marks);
-  const scale = card.clientWidth / (crop.width * picture.naturalWidth);
+const drawCrop = (card, picture, marks, figures, title) => {
+  const crop = cropOf([...marks, ...figures]);
+  const highest = figures.length ? HIGHEST_FIGURE_PX : HIGHEST_PX;
+  const wanted = card.clientWidth / (crop.width * picture.naturalWidth);
+  // A figure is shown whole, however small; of a passage its beginning, as large as can be.
+  const scale = figures.length ? Math.min(wanted, highest / ((crop.bottom - crop.top) * picture.naturalHeight)) : wanted;
   const [wide, high] = [picture.naturalWidth * scale, picture.naturalHeight * scale];
   const frame = make("div", "crop");
-  frame.style.height = `${Math.min((crop.bottom - crop.top) * high, HIGHEST_PX)}px`;
+  frame.style.height = `${Math.min((crop.bottom - crop.top) * high, highest)}px`;
   const sheet = make("div", "leaf");
-  sheet.style.cssText = `width:${wide}px;height:${high}px;left:${-crop.left * wide}px;top:${-crop.top * high}px`;
+  sheet.style.cssText = `width:${wide}px;height:${high}px;left:${(card.clientWidth - crop.width * wide) / 2 - crop.left * wide}px;top:${-crop.top * high}px`;
   picture.alt = _("Part of a page of {title}", { title: visible(title) });
   sheet.append(picture);
   marks.forEach(([, ...edges]) => {
@@ -33,18 +37,29 @@ const drawCrop = (card, picture, marks, title) => {
   return frame;
 };
 
-// The places of the marks and the picture; null where the document has no pages of its own. Asked for once.
+// A picture that the file holds, whole.
+const drawHeld = (picture, title) => {
+  const frame = make("div", "held");
+  picture.alt = _("Picture of {title}", { title: visible(title) });
+  picture.style.maxHeight = `${HIGHEST_FIGURE_PX}px`;
+  frame.append(picture);
+  return frame;
+};
+
+// The places of the marks and the picture, or that of a figure whose caption is cited; null where the document has
+// neither. Asked for once.
 const evidence = new Map();
 const evidenceOf = ({ place: [id, page, span] }) => {
   const key = [id, page, span].join();
   if (!evidence.has(key)) {
     const picture = new Image();
     const loaded = new Promise((done, failed) => Object.assign(picture, { onload: done, onerror: failed }));
-    const asked = ask(viewerUrl(id, `/pages/${page}`, [["marks", "1"], ["cited", span]])).then(async ({ marks = [] }) => {
-      if (!marks.length) return null;
-      picture.src = viewerUrl(id, `/pages/${page}/picture`, [["width", CROP_PX]]);
+    const asked = ask(viewerUrl(id, `/pages/${page}`, [["marks", "1"], ["cited", span]])).then(async ({ marks = [], figures = [] }) => {
+      if (!marks.length && !figures.length) return null;
+      const held = marks.length ? null : `/pages/${page}/figures/${figures[0].number}`;
+      picture.src = viewerUrl(id, held || `/pages/${page}/picture`, held ? [] : [["width", CROP_PX]]);
       await loaded;
-      return { marks, picture };
+      return { marks, picture, figures: figures.filter(({ box }) => box).map(({ box }) => ["figure", ...box]) };
     });
     evidence.set(key, asked.catch(() => null));
     if (evidence.size > 60) evidence.delete(evidence.keys().next().value);
@@ -87,7 +102,11 @@ const showEvidence = async (root, mark, source) => {
   place(card, mark);
   const found = await evidenceOf(source);
   if (!found || root.card !== card) return;
-  card.querySelector("blockquote").before(drawCrop(card, found.picture.cloneNode(), found.marks, source.title));
+  const picture = found.picture.cloneNode();
+  const drawn = found.marks.length
+    ? drawCrop(card, picture, found.marks, found.figures, source.title)
+    : drawHeld(picture, source.title);
+  card.querySelector("blockquote").before(drawn);
   place(card, mark);
 };
 

@@ -39,7 +39,16 @@ const drawBlock = ({ kind, level, parts, rows }) => {
   return kind === "fixed" ? widely(_("Text in columns, or code"), block) : block;
 };
 
-const drawText = (blocks) => {
+// A picture that the file holds; one that cannot be drawn leaves no gap.
+const drawFigure = (address) => {
+  const figure = make("figure");
+  const picture = make("img");
+  Object.assign(picture, { alt: _("Picture of the document"), loading: "lazy", onerror: () => figure.remove(), src: address });
+  figure.append(picture);
+  return figure;
+};
+
+const drawText = (blocks, addressOf) => {
   const text = make("div", "text");
   let list = null;
   blocks.forEach((block) => {
@@ -48,7 +57,7 @@ const drawText = (blocks) => {
       list.setAttribute("role", "list"); // which it is for some readers only where it shows marks of its own
       text.append(list);
     } else if (block.kind !== "item") list = null;
-    (list || text).append(drawBlock(block));
+    (list || text).append(block.kind === "figure" ? drawFigure(addressOf(block.figure)) : drawBlock(block));
   });
   return text;
 };

@@ -197,19 +197,21 @@ class Pages {
   }
 
   set(slot, blocks) {
-    const parts = [drawText(blocks)];
+    const parts = [drawText(blocks, (figure) => viewerUrl(this.id, `/pages/${slot.number}/figures/${figure}`))];
     if (this.slots.length > 1) parts.unshift(make("p", "turn quiet", _("Page {page}", { page: slot.number })));
     slot.replaceChildren(...parts);
   }
 
-  mark(slot, { marks, lines, sure }) {
+  mark(slot, { marks, lines, sure, figures }) {
     const sheet = slot.querySelector(".sheet");
-    sheet.querySelectorAll(".box, .near, .hit").forEach((mark) => mark.remove());
+    sheet.querySelectorAll(".box, .near, .hit, .framed").forEach((mark) => mark.remove());
     // Below the words, in this order: what stands around a passage lies under it.
     const order = ["near", "cited", "hit", "now"];
     const drawn = [...marks].sort((a, b) => order.indexOf(a[0]) - order.indexOf(b[0])).map(drawMark);
     if (!sheet.querySelector(".words")) sheet.append(drawWords(lines, slot.size[1] / slot.size[0]));
     sheet.querySelector(".words").before(...drawn);
+    const boxes = figures.map(({ box }) => box).filter(Boolean);
+    sheet.querySelector(".words").before(...boxes.map((box) => drawMark(["figure", ...box])));
     if (!sure) drawn.forEach((mark) => (mark.title = _("About here: the text was read off the picture")));
   }
 
@@ -283,7 +285,11 @@ class Pages {
     this.pending = null;
     if (!found) return this.view.scrollTo({ top: Math.max(slot.offsetTop - PAD_PX, 0), left: this.view.scrollLeft });
     const [place, seen] = [found.getBoundingClientRect(), this.view.getBoundingClientRect()];
-    this.view.scrollTop += place.top - seen.top - this.view.clientHeight / 4;
+    const framed = found.matches(".box") ? slot.querySelector(".framed")?.getBoundingClientRect() : null;
+    const top = Math.min(place.top, framed ? framed.top : place.top) - seen.top;
+    // A figure is seen with its caption, as far as both have room.
+    const fits = framed && place.bottom - seen.top - top < this.view.clientHeight;
+    this.view.scrollTop += fits ? top - PAD_PX : place.top - seen.top - this.view.clientHeight / 4;
     const cell = found.closest("td, th");
     const wide = cell?.closest(".wide");
     if (wide) wide.scrollLeft = cell.getBoundingClientRect().right - wide.getBoundingClientRect().right;

@@ -34,7 +34,7 @@ const drawWords = (lines, shape) => {
   return layer;
 };
 
-const MARKS = { cited: "box", near: "near", hit: "hit", now: "hit now" };
+const MARKS = { cited: "box", near: "near", hit: "hit", now: "hit now", figure: "framed" };
 
 const drawMark = ([kind, ...edges]) => {
   const [left, top, right, bottom] = edges.map((edge) => edge * 100);

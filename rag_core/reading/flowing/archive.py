@@ -28,6 +28,8 @@ BROKEN = (zipfile.BadZipFile, zlib.error, EOFError)
 """What reading a damaged entry raises."""
 MENDABLE = (KeyError, SyntaxError, TypeError, AttributeError, ValueError, *BROKEN)
 """What libraries raise for a file that lacks parts, or says nothing of some, which `mended` may mend."""
+DRAWABLE = re.compile(r".+\.(?:png|jpe?g|gif|bmp|tiff?|webp|avif)", re.IGNORECASE)
+"""Names of pictures that can be drawn: of drawings (EMF, SVG) the words alone are read."""
 _RELATIONS = ".rels"
 _XML, _TYPES = (".xml", _RELATIONS), "[Content_Types].xml"
 _MAIN, _MAIN_KIND = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"), "/officeDocument"
@@ -96,6 +98,13 @@ def sound_xml(data: bytes) -> tuple[Any, bool]:
         return xml(data), True
     except etree.XMLSyntaxError:
         return xml(data, recover=True) if data.strip() else None, False
+
+
+def picture_part(part: Any, relation: str) -> str:
+    """The place in its archive of the picture that a part of an Office file names; "" for one that cannot be drawn."""
+    found = part.rels.get(relation)
+    place = "" if found is None or found.is_external else str(found.target_part.partname).lstrip("/")
+    return place if DRAWABLE.fullmatch(place) else ""
 
 
 def usual(path: Path, part: str) -> BinaryIO:

@@ -26,6 +26,8 @@ class Block:
 
     level: of a heading, from 1. mark: what stands before an item. rows: of a table; a cell of None goes on from the one
     to its left, as where cells are merged. A note is put at the end of its page. A page is where the next one begins.
+    pictures: those that stand in it, by their names in the file, "" for one that cannot be drawn. is_caption: it is one
+    of the picture beside it.
     """
 
     kind: Kind
@@ -33,6 +35,8 @@ class Block:
     level: int = 1
     rows: Iterable[Row] = ()
     mark: str = "•"
+    pictures: tuple[str, ...] = ()
+    is_caption: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,14 @@ class Flow:
     notes: Iterable[str] = ()
 
 
+PICTURE = "[Picture"
+"""What the words of a picture begin with."""
+
+
 def picture(said: str | None) -> str:
     """What stands for a picture that says something in words; nothing for one that gives the name of its file."""
     words = " ".join((said or "").split())
-    return f"[Picture: {words}]" if words and not _FILE.fullmatch(words) else ""
+    return f"{PICTURE}: {words}]" if words and not _FILE.fullmatch(words) else ""
 
 
 def running(found: Iterable[tuple[str, str]]) -> Iterator[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from itertools import chain, islice
 from pathlib import Path
@@ -58,21 +59,28 @@ def _blocks(path: Path, chapters: list[str], names: dict[str, str], notes: list[
             if data is None:
                 damaged.append(chapter)
             else:
-                yield from spared(_chapter(data, names.get(chapter, ""), unseen), f"The chapter {chapter}", notes)
+                blocks = _chapter(data, chapter, names.get(chapter, ""), unseen)
+                yield from spared(blocks, f"The chapter {chapter}", notes)
     if damaged:
         notes.append(f"Chapters that are damaged, and were left out: {', '.join(damaged)[:300]}.")
     notes += filter(None, [hidden_note(unseen)])
 
 
-def _chapter(data: bytes, name: str, unseen: list[str]) -> Iterator[Block]:
+def _chapter(data: bytes, place: str, name: str, unseen: list[str]) -> Iterator[Block]:
     """unseen: filled with what the chapter hides."""
     root = web.parsed(decode(data)[0])
     unseen += hidden_texts(root)
-    found = web.blocks(root)
+    found = web.blocks(root, partial(_picture, posixpath.dirname(place)))
     first = list(islice(found, _HEADING_WITHIN))
     if name and not any(block.kind == "heading" for block in first):
         yield Block("heading", name)
     yield from chain(first, found)
+
+
+def _picture(folder: str, address: str) -> str:
+    """The place in the book of a picture that a chapter in a folder shows."""
+    place = _within(folder, address)
+    return place if archive.DRAWABLE.fullmatch(place) and ":" not in address else ""
 
 
 def _part(book: zipfile.ZipFile, place: str) -> bytes | None:

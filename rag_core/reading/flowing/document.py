@@ -36,14 +36,15 @@ class FlowDocument(PagedText):
         if notes and not layout.is_begun:
             raise UnreadableDocument(f"The file is damaged. {notes[0]}")
         self._hidden = located(layout.pages, spared(self._flow.hidden, "What the file hides", notes))
-        self.pages, self.page_count = layout.pages, len(layout.pages)
+        self.pages, self.page_count, self._figures = layout.pages, len(layout.pages), layout.figures
         said = self._flow.details
         self._details = replace(said, headings=tuple(layout.headings), notes=(*said.notes, *self._flow.notes, *notes))
 
     def read_page(self, number: int, max_chars: int) -> RawPage:
         """Return page `number`, what is hidden of it marked. Raises LimitExceeded beyond `max_chars` characters."""
         raw = super().read_page(number, max_chars)
-        return replace(raw, page=replace(raw.page, hidden=self._hidden.get(number, ())))
+        page = replace(raw.page, hidden=self._hidden.get(number, ()), figures=self._figures.get(number, ()))
+        return replace(raw, page=page)
 
     def details(self) -> Details:
         """What the file says of itself, with its headings."""

@@ -10,10 +10,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+from rag_core.domain import Figure
 from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Heading
-from rag_core.reading.flowing.blocks import Block, Row
+from rag_core.reading.flowing.blocks import PICTURE, Block, Row
+from rag_core.reading.flowing.figures import Placed, figures_of
 from rag_core.reading.text import clean
+from rag_core.text.figures import caption_likelihood
 from rag_core.text.tables import LONG_PIECE_CHARS, NO_LABEL, PIECE_CHARS, counted_chars, has_short_cells
 
 # Pages that the document itself does not end are ended before the first block behind this many characters.
@@ -48,6 +51,8 @@ class Layout:
         self._length = 0
         self._notes: list[str] = []
         self._last = ""
+        self._blocks = 0
+        self._placed: list[Placed] = []
 
     def add(self, block: Block) -> None:
         """Write one block. Raises LimitExceeded beyond the most characters that a document may have."""
@@ -64,7 +69,16 @@ class Layout:
             if block.kind == "heading":
                 level = min(max(block.level, 1), MAX_LEVEL)
                 self.headings.append(Heading(text[:MAX_HEADING_CHARS], level, len(self.pages) + 1, self._length))
+            start = self._length
             self._write(f"{block.mark} {text}" if block.kind == "item" else text)
+            self._place(block, start)
+        elif block.pictures:
+            self._place(block, self._length)
+
+    @property
+    def figures(self) -> dict[int, tuple[Figure, ...]]:
+        """The figures of each page that has some."""
+        return figures_of(self._placed)
 
     @property
     def is_begun(self) -> bool:
@@ -76,6 +90,14 @@ class Layout:
         self._end_page()
         while len(self.pages) > 1 and not self.pages[-1]:
             self.pages.pop()
+
+    def _place(self, block: Block, start: int) -> None:
+        """Note where a block stands that was written from a place of the page on."""
+        self._blocks += 1
+        is_caption = block.is_caption or caption_likelihood(block.text) > 1
+        if block.pictures or is_caption:
+            end = self._length if is_caption or PICTURE in block.text else start
+            self._placed.append(Placed(self._blocks, len(self.pages) + 1, start, end, block.pictures, is_caption))
 
     def _begin(self, kind: str) -> None:
         """The blank line before a block, or a new page."""

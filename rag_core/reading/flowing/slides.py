@@ -19,6 +19,7 @@ from rag_core.reading.flowing.blocks import Block, Flow, Row, comment, picture
 _RUNNING = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.HEADER)
 # What python-pptx raises where parts are missing or make no sense.
 _DAMAGED = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, PythonPptxError)
+_EMBEDDED = "./*[local-name()='blipFill']/*[local-name()='blip']/@*[local-name()='embed']"
 _DESCRIBED = ".//*[local-name()='cNvPr'][@descr]"
 _SPACE = "http://schemas.openxmlformats.org/drawingml/2006/"
 _DIAGRAMS, _DRAWINGS = f"{{{_SPACE}diagram}}", f"{{{_SPACE}main}}"
@@ -118,8 +119,10 @@ def _shape(shape: Any) -> Iterator[Block]:
         relation = shape.part.rels.get(name)  # not there where the file lacks the part
         if relation is not None and not relation.is_external:
             yield from _diagram(relation.target_part.blob)
-    for element in shape.element.xpath(_DESCRIBED)[:1]:
-        yield Block("paragraph", picture(element.get("descr")))
+    said = [picture(element.get("descr")) for element in shape.element.xpath(_DESCRIBED)[:1]]
+    pictures = tuple(archive.picture_part(shape.part, name) for name in shape.element.xpath(_EMBEDDED))
+    if said or pictures:
+        yield Block("paragraph", "".join(said), pictures=pictures)
 
 
 def _cell(cell: Any) -> str | None:

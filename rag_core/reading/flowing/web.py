@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from lxml import etree, html
 
 from rag_core.errors import UnreadableDocument
 from rag_core.reading.base import Details
+from rag_core.reading.data_uris import data_part
 from rag_core.reading.encoding import decode_as
 from rag_core.reading.flowing import archive
 from rag_core.reading.flowing.blocks import Block, Flow, Kind, picture
@@ -117,15 +118,18 @@ def parsed(text: str) -> Any:
     return root
 
 
-def blocks(root: Any) -> Iterator[Block]:
-    """The blocks of what is below an element, in order."""
-    return _Walk(root).blocks()
+def blocks(root: Any, part_of: Callable[[str], str] = data_part) -> Iterator[Block]:
+    """The blocks of what is below an element, in order. part_of: from a picture's address to its name in the file."""
+    return _Walk(root, part_of).blocks()
 
 
 class _Walk:
     """Goes through elements without recursion: pages may nest as deeply as the parser allows."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, part_of: Callable[[str], str]) -> None:
+        self._part_of = part_of
+        self._pictures: tuple[str, ...] = ()
+        self._is_caption = False
         self._events = etree.iterwalk(root, events=("start", "end"))
         self._root = root
         self._skipped: Any = None  # the element whose inside is passed over: it ends without having begun
@@ -153,6 +157,8 @@ class _Walk:
             else:
                 yield from self._start(element, tag)
         yield from self._told()
+        if self._pictures:
+            yield Block("paragraph", pictures=self._pictures)
 
     def _skip(self, element: Any) -> None:
         self._events.skip_subtree()
@@ -171,8 +177,12 @@ class _Walk:
                 self._numbers[-1] = number + 1
         elif tag == "br":
             self._words.append("\n")
-        elif tag == "img" and (told := picture(_alternative(element))):
-            self._words.append(f" {told} ")
+        elif tag == "img" and not _is_icon(element):
+            self._pictures = (*self._pictures, self._part_of(element.get("src", "")))
+            if told := picture(_alternative(element)):
+                self._words.append(f" {told} ")
+        elif tag == "figcaption":
+            self._is_caption = True
         elif tag == "pre":
             self._kept += 1
         self._bold += _is_bold(element)
@@ -181,7 +191,7 @@ class _Walk:
     def _end(self, element: Any, tag: str) -> Iterator[Block]:
         if tag in _BETWEEN:
             yield from self._told()
-            self._kind = "paragraph"
+            self._kind, self._is_caption = "paragraph", self._is_caption and tag != "figcaption"
         if element is self._skipped:
             self._skipped = None
         else:
@@ -206,8 +216,11 @@ class _Walk:
             if self._is_plain and self._is_bold and self._kind == "paragraph" and reads_as_heading(text):
                 self._kind, self._level = "heading", 1
             number = self._numbers[-1] if self._numbers else None
-            yield Block(self._kind, text, self._level, mark=f"{number}." if number else "•")
-            self._kind = "paragraph"
+            mark = f"{number}." if number else "•"
+            yield Block(
+                self._kind, text, self._level, mark=mark, pictures=self._pictures, is_caption=self._is_caption
+            )  # fmt: skip
+            self._kind, self._pictures = "paragraph", ()
         self._is_bold = True
 
 
@@ -342,9 +355,12 @@ def _plainer(root: Any) -> Any:
 
 def _alternative(picture: Any) -> str:
     """What a picture says in words; nothing for icons."""
+    return "" if _is_icon(picture) else " ".join(picture.get("alt", "").split())
+
+
+def _is_icon(picture: Any) -> bool:
     width = picture.get("width", "").removesuffix("px")
-    is_icon = width.isdecimal() and int(width) <= _ICON_PX
-    return "" if is_icon else " ".join(picture.get("alt", "").split())
+    return width.isdecimal() and int(width) <= _ICON_PX
 
 
 def _marked(root: Any) -> Iterator[Hidden]:

@@ -35,6 +35,9 @@ _MARKS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
 _UNSEEN = {qn("w:del"), qn("w:moveFrom"), "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
 _UNSEEN |= {qn("w:pPr"), qn("w:rPr"), qn("w:tblPr"), qn("w:sectPr")}
 _PICTURE = qn("wp:docPr")
+_BLIP, _EXTENT, _DRAWINGS = qn("a:blip"), qn("wp:extent"), (qn("wp:inline"), qn("wp:anchor"))
+# In English Metric Units (ECMA-376), 360,000 a centimetre: what is smaller in both ways is a sign, no figure.
+_LEAST_EMU = 540_000
 _ALIGNED = f"{qn('w:rPr')}/{qn('w:vertAlign')}"
 _BODY_LEVEL = 9
 _MOST_COLUMNS, _MOST_BASES = 256, 11
@@ -134,7 +137,7 @@ class _Word:
 
     def _paragraph(self, paragraph: Any) -> Iterator[Block]:
         """A paragraph, whole on the page where it begins, and the pages that end within it."""
-        text, ends = "", 0
+        text, ends, pictures = "", 0, tuple[str, ...]()
         for element in _seen(paragraph):
             if self._ends(element):
                 if not text.strip():
@@ -142,6 +145,8 @@ class _Word:
                 else:
                     ends += 1
             text += _text(element)
+            if element.tag == _BLIP and _is_large(element):
+                pictures = (*pictures, archive.picture_part(self._part, element.get(qn("r:embed"), "")))
         style = self._style(paragraph)
         level = self._level(paragraph, style) or int(
             self._bold_are_headings and self._looks_like_heading(paragraph, text)
@@ -150,7 +155,8 @@ class _Word:
             mark = self._mark(paragraph) if text.strip() else None
             kind: Kind = "heading" if level else "paragraph" if mark is None else "item"
             text = f"{mark} {text.lstrip()}" if level and mark else text
-            yield Block(kind, text, level or 1, mark=mark or "•")
+            is_caption = style == "caption"
+            yield Block(kind, text, level or 1, mark=mark or "•", pictures=pictures, is_caption=is_caption)
         yield from self._beside(paragraph)
         yield from [Block("page")] * ends
 
@@ -324,6 +330,13 @@ def _text(element: Any) -> str:
     if element.tag == _PARAGRAPH or (element.tag == _RUN and _is_behind_box(element)):  # the first of a text box
         return "\n"
     return _MARKS.get(element.tag, "")
+
+
+def _is_large(picture: Any) -> bool:
+    """Whether a picture is large enough to be a figure."""
+    drawing = next(picture.iterancestors(*_DRAWINGS), None)
+    size = None if drawing is None else drawing.find(_EXTENT)
+    return size is None or max(archive.number(size.get(side), _LEAST_EMU) for side in ("cx", "cy")) >= _LEAST_EMU
 
 
 def _is_behind_box(run: Any) -> bool:

@@ -13,7 +13,18 @@ from pgvector import Vector
 from psycopg.rows import TupleRow, dict_row
 
 from accelerator.faults import reach
-from rag_core.domain import Box, Chunk, Document, DocumentCard, DocumentFilter, HiddenText, Page, Profile, Section
+from rag_core.domain import (
+    Box,
+    Chunk,
+    Document,
+    DocumentCard,
+    DocumentFilter,
+    Figure,
+    HiddenText,
+    Page,
+    Profile,
+    Section,
+)
 from rag_core.errors import StoreCorrupt
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
@@ -258,7 +269,7 @@ class DocumentStore:
         rows = self._database.rows(
             "SELECT p.number, p.text, p.label, p.width_pt, p.height_pt, coalesce(p.error, r.error),"
             " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start,"
-            " p.body_end, p.hidden FROM pages p"
+            " p.body_end, p.hidden, p.figures FROM pages p"
             " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
             " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
             " WHERE p.document_id = %s AND (%s::int IS NULL OR p.number = %s) ORDER BY p.number",
@@ -268,10 +279,19 @@ class DocumentStore:
             Page(
                 number=r[0], text=r[1], label=r[2], width_pt=r[3], height_pt=r[4], error=r[5], recogniser=r[6],
                 certainty=r[7], turned=r[8], body=None if r[9] is None else (r[9], r[10]),
-                hidden=tuple(HiddenText(*span) for span in r[11]),
+                hidden=tuple(HiddenText(*span) for span in r[11]), figures=tuple(map(Figure.of_row, r[12])),
             )
             for r in rows
         ]  # fmt: skip
+
+    def figures(self, ids: Sequence[str]) -> list[tuple[str, int, Figure]]:
+        """The figures of some documents: id, page and figure, in the order of their pages."""
+        rows = self._database.rows(
+            "SELECT document_id, number, figures FROM pages WHERE document_id = ANY(%s) AND figures <> '[]'"
+            " ORDER BY document_id, number",
+            (list(ids),),
+        )
+        return [(row[0], row[1], Figure.of_row(one)) for row in rows for one in row[2]]
 
     def vectors(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
         """Vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""

@@ -147,7 +147,7 @@ def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> Non
         connection.cursor() as cursor,
         cursor.copy(
             "COPY pages (document_id, number, label, text, width_pt, height_pt, error, body_start, body_end,"
-            " hidden) FROM STDIN"
+            " hidden, figures) FROM STDIN"
         ) as copy,
     ):
         for item in batch:
@@ -156,7 +156,8 @@ def copy_pages(connection: Connection[TupleRow], batch: Sequence[Stored]) -> Non
                 body = p.body or (None, None)
                 label, text = storable(p.label), storable(p.text)
                 hidden = Jsonb([[span.start, span.end, span.why] for span in p.hidden])
-                row = (item.document_id, p.number, label, text, p.width_pt, p.height_pt, error, *body, hidden)
+                figures = Jsonb(clean([figure.row for figure in p.figures]))
+                row = (item.document_id, p.number, label, text, p.width_pt, p.height_pt, error, *body, hidden, figures)
                 copy.write_row(row)
 
 

@@ -34,6 +34,7 @@ _BEFORE = (
     "INSERT INTO preferences (name, value) SELECT 'paired', id FROM servers",
     "DROP TABLE servers",
     "DROP INDEX sources_name, documents_added, messages_created, citations_document",
+    "ALTER TABLE pages DROP COLUMN figures",
     "DELETE FROM migrations WHERE name >= '0025'",
 )
 _TEXT = "\n\n".join(f"Paragraph {number} tells of a river and of its bridge. " * 6 for number in range(6))
