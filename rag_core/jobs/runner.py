@@ -89,10 +89,13 @@ class Jobs(Board):
 
     def _stop(self, job_id: str) -> None:
         with self._changed:
+            job = self._jobs.get(job_id)
+            if job is None or job.stopping:
+                return
             for run in self._runs.values():
-                if job_id in run.ids and not self._jobs[job_id].stopping:
-                    run.kind.cancel(run.token, self._jobs[job_id])
-            if job_id in self._jobs and not self._jobs[job_id].finished:
+                if job_id in run.ids:
+                    run.kind.cancel(run.token, job)
+            if not job.finished:
                 self._update(job_id, stopping=True)
 
     def retry(self, job_id: str, private: Any = None) -> None:
@@ -104,6 +107,7 @@ class Jobs(Board):
                 owner = self._keeper.owner if job_id in self._private else ""
                 self._jobs[job_id] = replace(again, created_at=now(), owner=owner, token=self._jobs[job_id].token)
                 self._line_up(job_id)
+        self._keep(at_once=True)
         self._start()
 
     def follow(self, ids: Collection[str], token: Cancellation) -> Iterator[Job]:
@@ -320,12 +324,14 @@ class Jobs(Board):
             looks = resumed or self._took_up
         wanted = self._keeper.kept(tuple(self._elsewhere))
         free = self._store.free() if looks or wanted else []
-        found = self._store.some([*wanted, *(key for key in free if looks and key not in self._jobs)])
+        again = {key: job for key, job in self._keeper.kept(free).items() if job.finished}  # elsewhere asked for anew
+        found = self._store.some([*wanted, *(key for key in free if looks and (key in again or key not in self._jobs))])
         # Asked behind the rows: one that was taken between would be put back with the token that it was taken with.
         free = self._store.free() if found else []
         for job in found:
             with self._changed:
-                if job.id in self._jobs and job.id not in self._elsewhere:
+                is_new = job.id not in self._jobs or self._jobs[job.id] is again.get(job.id)
+                if not (is_new or job.id in self._elsewhere):
                     continue
                 if job.id in free and self._can_take(job):
                     self._elsewhere.discard(job.id)

@@ -397,7 +397,9 @@ def test_what_stood_in_the_outbox_of_an_older_library_is_followed(
         for table in ("documents", "job_owners"):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN server".encode())
         connection.execute("INSERT INTO preferences VALUES ('paired', %s)", (first.database.server,))
-        connection.execute("DELETE FROM migrations WHERE name IN ('0005_change_log.sql', '0032_servers.sql')")
+        connection.execute("ALTER TABLE jobs DROP COLUMN stopping")
+        again = ["0005_change_log.sql", "0032_servers.sql", "0034_workers.sql"]
+        connection.execute("DELETE FROM migrations WHERE name = ANY(%s)", (again,))
     first.index(ChromaIndex).store.remove(PROFILE, [ids[1]])
     first.close()
     second = opened(settings, monkeypatch, (*INDEXES, Listing))
