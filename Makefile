@@ -2,6 +2,7 @@
 # make test    set up what is missing, then lint, types and tests
 # make test-all   the same with the slow tests
 # make test-faults   every damage, kill and failing disk: about half an hour; its last line counts them
+# make kills   two servers and three workers, any of them killed 50 times: nothing is lost or doubled; ten minutes
 # make fuzz    5,000 requests made up from the OpenAPI description, and text of every kind as questions, names and
 #              files; none may fail in a way that nobody foresaw
 # make bench   every benchmark, one JSON line for each result; make bench-seeds those that compare with the five seeds
@@ -15,7 +16,7 @@ export HF_HUB_OFFLINE := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Hundreds of processes run the same code: it is compiled once, by whoever first imports it.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: run test test-all test-faults fuzz lint bench bench-seeds format setup setup-dev llama clean
+.PHONY: run test test-all test-faults kills fuzz lint bench bench-seeds format setup setup-dev llama clean
 
 # llama.cpp is compiled beside the application; both tell when local models can be used.
 run: $(VENV)/.product $(VENV)/.model
@@ -39,6 +40,10 @@ lint: setup-dev
 # LECTERN_FAULTS_SEED=number repeats a run's draw of chance.
 test-faults: setup-dev
 	ALL_FAULTS=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults
+
+# LECTERN_KILLS_SEED=number repeats a run's draw of chance.
+kills: setup-dev
+	$(BIN)/python -m tests.benchmarks.kills
 
 # LECTERN_FUZZ_SEED=number repeats a run's draw of chance.
 fuzz: setup-dev
