@@ -11,10 +11,10 @@ import numpy as np
 
 from rag_core.answering.cues import answer_type, asks_for_words, holds_answer
 from rag_core.answering.matching import Floats, counted
-from rag_core.answering.passages import Quote
+from rag_core.answering.passages import Quote, section_at
 from rag_core.answering.strategies.comparing import asks_nothing_else, compared, difference, told_together, with_figures
 from rag_core.answering.strategies.features import FEATURES, FIGURES, Evidence
-from rag_core.answering.strategies.listing import whole_list
+from rag_core.answering.strategies.listing import whole_list, whole_steps
 from rag_core.answering.strategies.spans import stands_alone
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.computing import Computed, computed
@@ -97,7 +97,7 @@ def compose(
     chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
     first = None if lead else _list(evidence, chosen, question)
     if first is None:
-        first = _lead_in(evidence, chosen[0], chosen)
+        first = _named(evidence, _lead_in(evidence, chosen[0], chosen))
     else:
         chosen = [one for one in chosen if one == chosen[0] or not within(evidence.units[one].quote, first)]
     chosen = chosen if result else _in_order(evidence, chosen)
@@ -117,7 +117,10 @@ def _list(evidence: Evidence, chosen: Sequence[int], question: str) -> Quote | N
     """The list that the first unit introduces, or is an item of: where one is asked for, or two short items answer."""
     quote, *others = (evidence.units[index].quote for index in chosen)
     is_asked = kind_of(question) == "list"
-    whole = whole_list(evidence.every, evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS)
+    place, most = evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS
+    whole = whole_list(evidence.every, place, most)
+    if whole is None and is_asked:
+        whole = whole_steps(evidence.every, place, most)
     if (
         whole is None
         or is_asked
@@ -283,6 +286,16 @@ def says_the_same(quote: Quote, other: Quote) -> bool:
 def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """The terms and the numbers of a text."""
     return frozenset(terms(text)), frozenset(numbers(text))
+
+
+def _named(evidence: Evidence, quote: Quote) -> Quote:
+    """A quote that says nothing but what is asked ("Vegan."), behind the section's or the document's name, which is
+    then what answers."""
+    if not set(terms(quote.text)) <= evidence.asked_terms:
+        return quote
+    titles = (section_at(quote.hit, quote.start), quote.hit.document.title)
+    name = next((title for title in titles if set(terms(title)) - evidence.asked_terms), "")
+    return replace(quote, text=f"{name}: {quote.text}") if name else quote
 
 
 def _lead_in(evidence: Evidence, index: int, chosen: Sequence[int]) -> Quote:

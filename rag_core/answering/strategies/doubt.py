@@ -8,6 +8,7 @@ from rag_core.answering.strategies.features import Evidence
 from rag_core.answering.summaries.subject import names_of
 from rag_core.retrieval.identity import identity_terms
 from rag_core.text.languages import language_of
+from rag_core.text.terms import terms
 from rag_core.text.wordlists import stop_words
 
 _MATCHED = 0.5
@@ -15,20 +16,22 @@ _MOST_WORDS = 2
 
 
 def doubt(evidence: Evidence, made: Composition) -> str:
-    """Which words of the question neither what was read says nor its document goes by, years, figures and names first;
-    where none, that in general."""
+    """Which words of the question neither what is said, and what was read for it, says nor its document goes by, years,
+    figures and names first; where none, that in general."""
     held = counted(evidence.full[made.chosen[0]])
     words = evidence.matches.words
     document = made.quotes[0].hit.document
     spoken, names = document.main_language, names_of(document)
+    told = set(terms(made.text))
     functional = stop_words(language_of(" ".join(word.text for word in words), spoken, {spoken}))
     missing = [
         place for place, match in enumerate(held)
         if match < _MATCHED and words[place].text.casefold() not in functional
+        and told.isdisjoint(terms(words[place].text))
         and not names.issuperset(identity_terms(words[place].text) or ("",))
     ]  # fmt: skip
     missing.sort(key=lambda place: (not (words[place].is_number or words[place].is_name), -evidence.weights[place]))
-    told = [f"“{words[place].text}”" for place in missing[:_MOST_WORDS]]
-    if not told:
+    lacking = [f"“{words[place].text}”" for place in missing[:_MOST_WORDS]]
+    if not lacking:
         return "Not sure: the passage may be about something else."
-    return f"Not sure: it does not say {' or '.join(told)}."
+    return f"Not sure: it does not say {' or '.join(lacking)}."

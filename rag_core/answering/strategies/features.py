@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rag_core.answering.cues import asks_why
+from rag_core.answering.cues import answer_type, asks_why
 from rag_core.answering.matching import Floats, Matches
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.spans import Unit
 from rag_core.answering.tables.matching_cells import CELL_FEATURES, CellQuery
+from rag_core.text.numbers import numbers
 from rag_core.text.terms import terms
 
 FEATURES = (
@@ -36,6 +38,9 @@ how much of the title of a section is asked for, one that it stands in, and anot
 """
 
 FIGURES = ("number", "money", "percent", "date")
+
+_SAID = 5.0  # log odds that a figure loses which the question has
+_PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,12 @@ class Evidence:
         """The terms of the question's content words."""
         return {term for word in self.matches.words for term in terms(word.text)}
 
+    @property
+    def figures_said(self) -> set[float]:
+        """What the figures of the question are worth ("on 400 machines"): they say of what it asks, never what."""
+        found = numbers(" ".join(word.text for word in self.matches.words))
+        return {float(one) for one in found if _PLAIN.fullmatch(one)}
+
     def cells_in(self, index: int) -> list[int]:
         """The cells that stand in a unit, by their places in `asked`."""
         quote = self.units[index].quote
@@ -80,10 +91,13 @@ class Evidence:
 
 
 def with_cells(evidence: Evidence, weights: Mapping[str, float], question: str) -> Evidence:
-    """The evidence with its cells scored by some weights; for a reason none counts, which no figure gives."""
+    """The evidence with its cells scored by some weights; for a reason none counts, which no figure gives, and for a
+    figure one that the question has said itself hardly does."""
     if evidence.asked is None:
         return evidence
     raw = evidence.asked.features @ np.array([weights[name] for name in CELL_FEATURES])
+    if answer_type(question) in FIGURES:
+        raw = raw - _SAID * np.array([cell.figure.value in evidence.figures_said for cell in evidence.asked.cells])
     scores = _agreed(evidence.asked, raw - raw.max() - np.log(np.exp(raw - raw.max()).sum()))
     features, counts = evidence.features.copy(), not asks_why(question)
     for index in range(len(evidence.units)):

@@ -1,7 +1,8 @@
 """Which documents mention something, and how many: each is named, with the line that says it.
 
 They are those with a chunk that holds every word of what is asked for; where none does, the question is asked of
-passages, which may say it in other words.
+passages, which may say it in other words. "Which recipe is vegan?" asks so too where recipes are documents here, by
+their names, kind or folder: what one of them has is said by naming it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ _REQUEST = re.compile(
     rf"|in {_WHICH} (?P<place>[^\W\d_]+) (?:is|are) (?P<named>.+?)(?: (?:mentioned|defined|described|named))?",
     re.IGNORECASE,
 )
+_HAVING = re.compile(
+    r"which(?: of)?(?: the| my| these| our)? (?P<noun>[^\W\d_]+) "
+    r"(?:is|are|has|have|needs?|uses?|takes?|offers?|allows?) (?!(?:not|no|never|without)\b)(?P<what>.+)",
+    re.IGNORECASE,
+)
+_MOST_HAD = 4  # terms of what documents have; longer ones may stand apart in a chunk
 _ANY_NOUN = frozenset(terms("document file paper page report text source"))
 _MOST_DOCUMENTS, _MOST_SHOWN = 5_000, 20
 _CONFIDENCE = 0.8
@@ -46,12 +53,9 @@ class Mentioning(Strategy):
 
         Raises StoreUnavailable.
         """
-        match = _REQUEST.fullmatch(question.text.rstrip(" ?.!"))
-        if match is None or question.contents is None:
+        if question.contents is None:
             return None
-        noun, what = match["noun"] or match["place"], match["what"] or match["named"]
-        among = [one.id for one in documents_called(noun, question.contents)]
-        hits = question.contents.holding(terms(what), among) if among else []
+        noun, what, hits = _asked(question.text.rstrip(" ?.!"), question.contents)
         if not hits:
             return None
         progress.lap("search")
@@ -67,6 +71,28 @@ class Mentioning(Strategy):
             found, tuple(hits[:_MOST_SHOWN]), "\n".join([first.text, *lines]),
             sentences=(first, *told, *more), citations=tuple(register.citations), confidence=_CONFIDENCE,
         )  # fmt: skip
+
+
+def _asked(query: str, contents: Contents) -> tuple[str, str, Sequence[Hit]]:
+    """What the documents are called that are asked for, the words that they are to hold, and a chunk of each that does;
+    no chunks where something else is asked."""
+    if match := _REQUEST.fullmatch(query):
+        noun, what = match["noun"] or match["place"], match["what"] or match["named"]
+        among = documents_called(noun, contents)
+        return noun, what, contents.holding(terms(what), [one.id for one in among]) if among else ()
+    match = _HAVING.fullmatch(query)
+    if match is None or set(terms(match["noun"])) <= _ANY_NOUN or len(terms(match["what"])) > _MOST_HAD:
+        return "", "", ()
+    among, wanted = documents_called(match["noun"], contents), terms(match["what"])
+    hits = contents.holding(wanted, [one.id for one in among]) if len(among) > 1 else ()
+    held = [hit for hit in hits if _says_all(hit, wanted)]
+    return match["noun"], match["what"], held if len(held) < len(among) else ()
+
+
+def _says_all(hit: Hit, wanted: Sequence[str]) -> bool:
+    """Whether a line of a chunk holds all of some terms."""
+    line = best_line(hit, wanted)
+    return line is not None and coverage(wanted, set(terms(line.text))) == 1
 
 
 def documents_called(noun: str, contents: Contents) -> list[Document]:

@@ -70,8 +70,9 @@ def years_told(evidence: Evidence, quote: Quote) -> set[str]:
 def cell_said(evidence: Evidence, quote: Quote, is_told: bool) -> tuple[str, Quote] | None:
     """What the cell of a row says whose head has more of the question's words than others, and the cell.
 
-    None where none is clearly ahead. is_told: whether one of its figures is said already, which was weighed by more
-    than its head; a cell that is no figure then may be what is asked for.
+    None where none is clearly ahead, or it is a figure that the question has said itself. is_told: whether one of its
+    figures is said already, which was weighed by more than its head; a cell that is no figure then may be what is asked
+    for.
     """
     label, columns = _columns(evidence, quote)
     if len(columns) < 2 or (is_told and all(figure(one.text) for one in columns)):
@@ -81,6 +82,8 @@ def cell_said(evidence: Evidence, quote: Quote, is_told: bool) -> tuple[str, Quo
     if asked[first] < asked[second] + _AHEAD:
         return None
     one = columns[int(first)]
+    if (printed := figure(one.text)) and printed.value in evidence.figures_said:
+        return None
     cell = replace(quote, text=one.text, start=one.start, end=one.end, kind="row")
     return f"{label}, {one.head}: {one.text}", cell
 

@@ -147,8 +147,8 @@ class Tabular(Strategy):
         best = _best(found, sure)
         if best is None or best.unexplained:
             joined = self._joined(wording, asked, question.contents, progress)
-            # Of two files only what is sure: a doubt about them must not keep passages from answering.
-            joined = (one for one in joined if one.other is None or one.answers(sure))
+            # Of two files, and of tables amid prose, only what is sure: a doubt must not keep passages from answering.
+            joined = (one for one in joined if one.answers(sure) or (one.other is None and one.document.is_sheet))
             found += [one for one in joined if best is None or one.unexplained < best.unexplained]
             best = _best(found, sure)
         progress.lap("tables")

@@ -219,6 +219,23 @@ def test_a_doubt_names_no_word_of_the_questions_grammar(real_encoder: Encoder) -
     assert "“Tolsund”" in told
 
 
+def test_a_doubt_names_nothing_that_is_said(real_encoder: Encoder) -> None:
+    table = hit("2019\nSegment\tCanada\tOther\nTotal income\t924\t750\n")
+    question = "What was the total income of the business in Canada in 2019?"
+    evidence = gather(question, [table], real_encoder)
+    assert evidence is not None
+    made = replace(compose(question, evidence, scored(evidence), 1), lead="2019, Total income, Canada: 924")
+    assert "2019" not in doubt(evidence, made)
+    assert "Canada" not in doubt(evidence, made)
+
+
+def test_the_figure_that_a_question_has_is_not_its_answer(real_encoder: Encoder) -> None:
+    table = hit("Model\tMachines\tParameters (billions)\nLargest model\t400\t170\nSmaller model\t64\t20\n")
+    found = extract("How many parameters were trained on 400 machines?", [table], real_encoder)
+    assert not found.lead.endswith(": 400")
+    assert "170" in f"{found.lead} {found.quotes[0].text}"
+
+
 @pytest.mark.parametrize("question", ["How many people did Acme employ in 2011?", "Who leads the museum?"])
 def test_another_year_or_thing_is_believed_less(question: str, real_encoder: Encoder) -> None:
     known = believed("How many people did the company employ at the end of 2018?", HITS, real_encoder)

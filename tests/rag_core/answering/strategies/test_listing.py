@@ -10,7 +10,7 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.composing import MOST_WORDS
 from rag_core.answering.strategies.extractive import extract
-from rag_core.answering.strategies.listing import whole_list
+from rag_core.answering.strategies.listing import whole_list, whole_steps
 from rag_core.domain import Section
 from tests.rag_core.answering.parts import ENCODER, hit
 
@@ -133,3 +133,58 @@ def test_steps_within_a_step_stand_in_brackets_and_the_last_may_introduce(wanted
         "Setting up the weather station: 1. Mount the mast. (1. Dig a hole of 60 cm. 2. Pour concrete.) "
         "2. Connect the sensor. 3. Run the script:"
     )
+
+
+def test_lines_behind_a_colon_are_items_though_their_marks_were_lost() -> None:
+    text = (
+        "The following commands can be used to see or change who may do what:\nWork Function Usage (WRKFCNUSG)\n"
+        "Change Function Usage (CHGFCNUSG)\nDisplay Function Usage (DSPFCNUSG)\nFor example, this one allows a user to"
+        " administer all rules of the table.\n"
+    ).replace("what:\n", "what:\n\n")
+    every = quotes(merge_hits([hit(text)]))
+    whole = whole_list(every, 0, 60)
+    assert whole is not None
+    assert whole.text == (
+        "The following commands can be used to see or change who may do what: Work Function Usage (WRKFCNUSG);"
+        " Change Function Usage (CHGFCNUSG); Display Function Usage (DSPFCNUSG)"
+    )
+
+
+TREATMENT = """## Treatment
+
+1. **Screens.** Two screens keep out leaves. Clean them every week.
+2. **Sand filters.** Four beds of slow sand. One is always resting.
+3. **Lime.** The water is sour. Lime brings it to pH 8.0.
+
+Chlorine is not used in ordinary times.
+"""
+
+
+@pytest.mark.parametrize("wanted", ["Treatment", "Screens", "Clean them", "Sand", "Lime."])
+def test_of_steps_with_several_sentences_each_the_first(wanted: str) -> None:
+    every = quotes(merge_hits([hit(TREATMENT)]))
+    place = next(place for place, quote in enumerate(every) if wanted in quote.text)
+    whole = whole_steps(every, place, 60)
+    assert whole is not None
+    assert whole.text == (
+        "1. Screens. Two screens keep out leaves. 2. Sand filters. Four beds of slow sand. 3. Lime. The water is sour."
+    )
+
+
+def test_what_stands_behind_the_steps_is_none_of_them() -> None:
+    every = quotes(merge_hits([hit(TREATMENT)]))
+    assert whole_steps(every, len(every) - 1, 60) is None
+    assert whole_steps(every, 1, 3) is None
+
+
+def test_steps_that_are_asked_for_are_said_whole(real_encoder: Encoder) -> None:
+    found = extract("List the steps of the treatment", [hit(TREATMENT)], real_encoder)
+    assert "1. Screens." in found.quotes[0].text
+    assert "3. Lime." in found.quotes[0].text
+
+
+def test_what_says_only_what_is_asked_is_told_with_the_name_of_where_it_stands(real_encoder: Encoder) -> None:
+    found = extract(
+        "Which soup is vegan?", [hit("Serves 4. Vegan.\n\nFry the onion.", document="lentils")], real_encoder
+    )
+    assert found.quotes[0].text == "Lentils: Vegan."

@@ -22,6 +22,7 @@ OF_COFFEE = {"harbour", "school", "museum"}
         ("Which documents mention the museum?", "1 document mentions “the museum”:", {"museum"}),
         ("How many letters contain coffee beans?", "3 letters mention “coffee beans”:", OF_COFFEE),
         ("In which file is the crane mentioned?", "1 file mentions “the crane”:", {"harbour"}),
+        ("Which letter has a crane?", "1 letter mentions “a crane”:", {"harbour"}),
         ("list all documents that talk about walnuts", "1 document mentions “walnuts”:", {"Bread"}),
     ],
 )  # fmt: skip
@@ -37,7 +38,8 @@ def test_the_documents_that_hold_the_words(texts_library: Library, question: str
     "question",
     [
         "Which documents mention the moon landing?", "Which cranes are about 20 tonnes?",
-        "What does the letter mention?", "How many tonnes does the crane lift?",
+        "What does the letter mention?", "Which letter is the longest?", "Which document has a crane?",
+        "Which letter has no crane?", "How many tonnes does the crane lift?",
     ],
 )  # fmt: skip
 def test_other_questions_go_on_to_the_passages(texts_library: Library, question: str) -> None:

@@ -311,3 +311,38 @@ def test_a_word_that_names_other_documents_is_not_passed_over(library: Library) 
     assert "1650" not in answer.text.replace(",", "")
     assert {citation.title for citation in answer.citations} <= {"Invoice no. 2041", "Invoice no. 2042"}
     assert library.ask("What is the total of the revenue?").sentences[0].text == "Sum of Revenue: 1650."
+
+
+MODELS = """# Open models of language
+
+We train models of several sizes and compare what they need.
+
+## Sizes
+
+| Model | Parameters | Heads |
+|---|---|---|
+| OM-125 | 125 | 12 |
+| OM-350 | 350 | 16 |
+| OM-175 | 175 | 96 |
+
+## Accuracy
+
+| Model | Setting | Accuracy |
+|---|---|---|
+| OM-175 | Unsup. | 51.3 |
+| OM-125 | Sup. | 60.2 |
+| OM-350 | Unsup. | 55.1 |
+
+## Considerations
+
+The carbon footprint of OM-175 was 75 tons, a seventh of that of the largest model before it.
+"""
+
+
+def test_a_doubt_about_tables_amid_prose_keeps_no_passage_from_answering(library: Library) -> None:
+    add_text(library, "models.md", MODELS)
+    told = library.ask("What is the carbon footprint of OM-175 compared with the largest model?")
+    assert not told.abstained
+    assert "75 tons" in first(told)
+    assert "51.3" in first(library.ask("What accuracy has OM-175?"))
+    assert "175." not in first(library.ask("What is the price of OM-175?"))
