@@ -58,6 +58,11 @@ class Word:
         return any(character.isdigit() for character in self.text)
 
     @property
+    def is_code(self) -> bool:
+        """Whether it holds both digits and letters: "E4", "DW-645b"."""
+        return self.is_number and any(map(str.isalpha, self.text))
+
+    @property
     def is_name(self) -> bool:
         """Whether it has a capital that is not owed to the question's beginning."""
         return self.text[:1].isupper() and self.start > 0

@@ -7,7 +7,7 @@ the question is answered at all. The weights are data, `reader.json`, made by `p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -37,6 +37,7 @@ from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval import Retrieval
 from rag_core.retrieval.understanding import kind_of, topic_of
+from rag_core.text.terms import terms
 
 NO_AIM = QueryIntent()
 _SURE, _READ_SURE = 0.7, 0.9  # probabilities that the quotes, and the first one by the reader, answer
@@ -180,12 +181,14 @@ def _shortened(read: Reading) -> Composition:
 def _worth_saying(read: Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]:
     """The first quote and, where that surely answers, those alone that the reader finds nearly as likely to answer;
     behind a figure that is said its row, and what another document says instead. Beside a sentence that has the figure
-    asked for stands what adds to it."""
+    asked for stands what adds to it, and beside the row of a code no other's."""
+    codes = {term for word in read.evidence.matches.words if word.is_code for term in terms(word.text)}
+    quotes, chosen = _of_code(quotes, read.made.chosen, codes)
     if read.made.cells and not (read.made.is_computed or read.made.rows):
         return (quotes[0], *(quote for quote in quotes[1:] if says_otherwise(quote, quotes[0])))
-    first, *_ = chances = 1 / (1 + np.exp(-read.evidence.column("read")[list(read.made.chosen)]))
+    first, *_ = chances = 1 / (1 + np.exp(-read.evidence.column("read")[list(chosen)]))
     is_sure = not read.made.lead and (read.trust.right >= _SURE or first >= _READ_SURE)
-    best, *others = read.made.chosen
+    best, *others = chosen
     behind = zip(quotes[1:], others, chances[1:], strict=True)
     return (
         quotes[0],
@@ -196,6 +199,19 @@ def _worth_saying(read: Reading, quotes: tuple[Quote, ...]) -> tuple[Quote, ...]
             and (not is_sure or chance >= _NEARLY * first or says_otherwise(quote, quotes[0]))
         ),
     )
+
+
+def _of_code(
+    quotes: tuple[Quote, ...], chosen: tuple[int, ...], codes: Set[str]
+) -> tuple[tuple[Quote, ...], tuple[int, ...]]:
+    """Quotes with their units; where the first has the codes that are asked for, without rows that lack them, which are
+    of something else."""
+    codes = codes & set(terms(quotes[0].text))
+    kept = [
+        (quote, one) for quote, one in zip(quotes, chosen, strict=True)
+        if quote.kind != "row" or codes <= set(terms(quote.text))
+    ]  # fmt: skip
+    return tuple(quote for quote, _ in kept), tuple(one for _, one in kept)
 
 
 def _of_the_meant(quotes: tuple[Quote, ...], meant: Mapping[str, float]) -> tuple[Quote, ...]:

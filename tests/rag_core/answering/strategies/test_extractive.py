@@ -229,6 +229,13 @@ def test_a_doubt_names_nothing_that_is_said(real_encoder: Encoder) -> None:
     assert "Canada" not in doubt(evidence, made)
 
 
+def test_beside_the_row_of_a_code_stands_no_other(real_encoder: Encoder) -> None:
+    codes = hit("Code\tMeaning\tWhat to do\nE1\tNo water comes in\tOpen the tap\nE4\tWater in the tray\tCall service\n")
+    found = extract("What does E4 mean?", [codes], real_encoder, aim=QueryIntent(narrowed=True))
+    assert all("E4" in quote.text for quote in found.quotes)
+    assert "Water in the tray" in f"{found.lead} {found.quotes[0].text}"
+
+
 def test_the_figure_that_a_question_has_is_not_its_answer(real_encoder: Encoder) -> None:
     table = hit("Model\tMachines\tParameters (billions)\nLargest model\t400\t170\nSmaller model\t64\t20\n")
     found = extract("How many parameters were trained on 400 machines?", [table], real_encoder)
