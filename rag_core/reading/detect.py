@@ -81,6 +81,7 @@ _TEXT_SUFFIXES = {
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
 _ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX, ".xlsb": XLSB}
+_OFFICE_SUFFIXES = {suffix: kind for suffix, kind in _ZIP_SUFFIXES.items() if kind in (DOCX, XLSX, PPTX, XLSB)}
 # Of compound files, whose list of streams may be anywhere in them.
 _COMPOUND_SUFFIXES = {".doc": DOC, ".dot": DOC, ".xls": XLS, ".xlt": XLS, ".ppt": PPT, ".pps": PPT, ".msg": MSG}
 # Texts that are read as they stand.
@@ -213,8 +214,9 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
     if head.startswith(_ZIP):
         names = head[:_TYPE_WITHIN] + (_listed(tail) or head + tail)
         return next((kind for mark, kind in _ZIP_KINDS if mark in names), _ZIP_SUFFIXES.get(suffix))
-    if head.startswith(_COMPOUND) and _OFFICE_LOCKED not in head + tail:
-        return _compound_kind(head, tail, suffix)
+    if head.startswith(_COMPOUND):
+        # What is in one with a password is told by its name alone.
+        return _OFFICE_SUFFIXES.get(suffix) if _OFFICE_LOCKED in head + tail else _compound_kind(head, tail, suffix)
     if head.startswith(b"{\\rtf"):
         return RTF
     if suffix != ".pdf" and (image := next((kind for mark, kind in _IMAGES if mark.match(head)), None)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,17 +14,25 @@ from rag_core.reading.flowing.blocks import Flow
 from rag_core.reading.flowing.damage import reason, spared
 from rag_core.reading.flowing.hidden import located
 from rag_core.reading.flowing.layout import Layout
+from rag_core.reading.flowing.locked import unlocked
 from rag_core.reading.text import PagedText
 
 
 class FlowDocument(PagedText):
-    """Pages of text with headings. `module` has the format's `read`; it is imported when the first such file comes."""
+    """Pages of text with headings. `module` has the format's `read`; it is imported when the first such file comes.
+
+    Raises EncryptedDocument for an Office file whose password is missing or wrong.
+    """
 
     def __init__(self, module: str, path: Path, password: str | None, max_chars: int) -> None:
         super().__init__([])
         self._max_chars = max_chars
-        with _faults_told():
-            self._flow: Flow = import_module(module).read(path, max_chars)
+        with _faults_told(), ExitStack() as opening:
+            self._plain = unlocked(path, password)
+            if self._plain is not None:
+                opening.enter_context(self._plain)
+            self._flow: Flow = import_module(module).read(Path(self._plain.name) if self._plain else path, max_chars)
+            opening.pop_all()
 
     def prepare(self, alive: Callable[[], None]) -> None:
         """Lay the document out, telling `alive` of every page."""
@@ -49,6 +57,11 @@ class FlowDocument(PagedText):
     def details(self) -> Details:
         """What the file says of itself, with its headings."""
         return self._details
+
+    def close(self) -> None:
+        """Remove what was unlocked."""
+        if self._plain is not None:
+            self._plain.close()
 
 
 @contextmanager

@@ -38,6 +38,7 @@ LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99_999) + "EncryptedPackage
         (b"II*\x00", "scan", base.TIFF),
         (b"BM6\x00\x00\x00\x00\x00\x00\x006\x00\x00\x00(\x00\x00\x00", "a.bmp", base.BMP),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 ...", "damaged.doc", base.DOC),
+        (LOCKED, "a.docx", base.DOCX),
         (b"BM is the sign of a bitmap", "a.txt", "text/plain"),
     ],
 )
@@ -53,7 +54,7 @@ def test_content_comes_first_then_the_name(tmp_path: Path, content: bytes, name:
         (b"<!DOCTYPE html><html>", "page.pdf", "named .pdf but it is a web page (HTML)"),
         (b"\xef\xbb\xbf  <!-- x --><!-- y -->\n<HTML lang='en'>", "page.pdf", "web page"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 ...", "a.pub", "an old Microsoft Office file"),
-        (LOCKED, "a.docx", "an Office file with a password"),
+        (LOCKED, "a.bin", "an Office file with a password"),
         (b"PK\x03\x04 ...", "a.zip", "a ZIP archive"),
         (b"\x89PNG\r\n\x1a\n", "a.pdf", "a PNG picture"),
         (b"\xff\xd8\xff\xe0", "a.pdf", "a JPEG picture"),

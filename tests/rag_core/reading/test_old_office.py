@@ -17,7 +17,7 @@ import pytest
 
 from rag_core import Library, Upload
 from rag_core.domain import ParsedDocument
-from rag_core.errors import LecternError, UnreadableDocument, UnsupportedDocument
+from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import Reader, base, detect_bytes
 from rag_core.reading.flowing.outlook import _unpacked
 from tests.rag_core.reading.compound_files import compound
@@ -85,7 +85,7 @@ def test_old_files_are_told_by_what_they_hold_and_answer(library: Library) -> No
 def test_old_files_with_a_password_or_of_an_older_word_say_so(reader: Reader, tmp_path: Path) -> None:
     for flags, version, says in ((0x0100, 0xC1, "password"), (0, 0x65, "before 1997")):
         stream = struct.pack("<HH6xH", 0xA5EC, version, flags).ljust(5000, b"\0")
-        with pytest.raises(UnsupportedDocument, match=says):
+        with pytest.raises((UnsupportedDocument, EncryptedDocument), match=says):
             written(reader, tmp_path, compound({"WordDocument": stream}), "a.doc")
     user = struct.pack("<8xIII", 20, 0xF3D1C4DF, 0).ljust(60, b"\0")
     with pytest.raises(UnsupportedDocument, match="password"):
