@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_core.answering.strategies.figures import asks_for_picture
 from rag_core.domain import Scope
 from rag_core.library import Library
 from rag_core.settings import Settings
@@ -60,3 +61,17 @@ def test_what_no_figure_shows_is_not_answered_by_one(library: Library) -> None:
     assert library.ask("Show me a picture of an elephant").outcome == "not found"
     answer = library.ask("Show me the chart about rainfall", scope=Scope(documents=("none",)))
     assert answer.outcome == "not found"
+
+
+def test_a_question_for_a_price_or_a_number_is_none_for_a_picture() -> None:
+    asked = [
+        "Show me the chart about rainfall", "Where is the photo of the harbour?", "What does the diagram show?",
+        "Chart of rainfall by month", "Zeige mir das Diagramm über Regen", "Montre-moi le graphique des pluies",
+    ]  # fmt: skip
+    others = [
+        "What do the class photos cost?", "What had it grown to by 2018 according to the chart?",
+        "Which is the largest plot?",
+        "Show me the figures for 2022", "What was the price of the picture?",
+    ]  # fmt: skip
+    assert [question for question in asked if not asks_for_picture(question)] == []
+    assert [question for question in others if asks_for_picture(question)] == []
