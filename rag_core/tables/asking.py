@@ -14,7 +14,8 @@ from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
 from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, run
 from rag_core.tables.scoring import Scene, Scorer, Weights, operation_words
-from rag_core.tables.table import WholeTable
+from rag_core.tables.table import WholeTable, normalised
+from rag_core.text.stems import stem
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _MOST_RUN = 40
@@ -38,10 +39,12 @@ class Ranked:
     parts: tuple[float, float, float]
 
 
-def scene_of(question: str, table: WholeTable, encode: Encode) -> Scene:
-    """A question before a table. `encode` turns texts into vectors of unit length, float32 (n, d)."""
+def scene_of(question: str, table: WholeTable, encode: Encode, called: str = "") -> Scene:
+    """A question before a table of a document that is called so. `encode` turns texts into vectors of unit length,
+    float32 (n, d)."""
     asked, *heads = encode([question, *(column.head or "-" for column in table.columns)])
-    return Scene(Words(question), table, np.array([head @ asked for head in heads], dtype=np.float32))
+    names = frozenset(stem(word) for word in normalised(called).split() if word.isalpha())
+    return Scene(Words(question), table, np.array([head @ asked for head in heads], dtype=np.float32), names)
 
 
 def best_plans(scene: Scene, known: Weights) -> list[Ranked]:

@@ -19,7 +19,7 @@ _WORDS = frozenset(
         "payment", "pay", "paid", "expense", "expenditure", "spending", "spend", "spent", "cost", "charge",
         "debit", "withdrawal", "outgoing", "purchase", "zahlung", "zahlungen", "ausgabe", "ausgaben",
         "abbuchung", "dépense", "paiement", "débit", "gasto", "pago", "spesa", "spese", "pagamento", "betaling",
-        "uitgave", "uitgaven",
+        "uitgave", "uitgaven", "went", "ging", "gingen", "bezahlt", "ausgegeben",
     )
 )  # fmt: skip
 _WHAT_IS_SPENT = re.compile(

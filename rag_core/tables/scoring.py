@@ -21,7 +21,8 @@ from rag_core.tables import plans as grammar
 from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.outflows import MIRRORED, neutral_words, outflow_columns, outflow_links, outflow_places
 from rag_core.tables.plans import Plan
-from rag_core.tables.table import WholeTable
+from rag_core.tables.table import WholeTable, normalised
+from rag_core.text.stems import stem
 
 Features = dict[str, float]
 _WEIGHTS = Path(__file__).with_name("weights.json")
@@ -46,11 +47,13 @@ _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how m
 
 @dataclass(frozen=True)
 class Scene:
-    """A question before a table. nearness: the cosine of each head with the question, float32 (columns,)."""
+    """A question before a table. nearness: the cosine of each head with the question, float32 (columns,). called: the
+    stems of what its document is called, "orders": so its rows are."""
 
     words: Words
     table: WholeTable
     nearness: NDArray[np.float32]
+    called: frozenset[str] = frozenset()
 
     @cached_property
     def named(self) -> list[list[int]]:
@@ -85,8 +88,9 @@ class Scene:
 
     @cached_property
     def context(self) -> set[int]:
-        """The words that are said above the table: they hold of all of it."""
-        return {place for place in self.words.telling if self.words.stems[place] in self.table.context} - self.choices
+        """The words that are said above the table, or call its document and no column: they hold of all of it."""
+        known = self.table.context | self.called.difference(stem(normalised(head)) for head in self.table.heads)
+        return {place for place in self.words.telling if self.words.stems[place] in known} - self.choices
 
     @cached_property
     def telling(self) -> list[int]:
@@ -112,9 +116,15 @@ class Scene:
         """What can be done with so many rows that conditions leave."""
         covered = {place for one in conditions for place in range(one.first, one.last)}
         sizes = {size for place, size in self.words.sizes.items() if place not in covered}
-        return grammar.plans(
+        found = grammar.plans(
             self.table, conditions, count, is_of_neighbours=self.words.name_neighbours, sizes=sorted(sizes)
-        )  # fmt: skip
+        )
+        return filter(self._is_of_payments, found) if self.outflows else found
+
+    def _is_of_payments(self, plan: Plan) -> bool:
+        """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
+        is_of_others = plan.operation in grammar.OF_FIGURES and plan.target not in self.outflows
+        return not is_of_others or bool(self.named[plan.target])
 
     @cached_property
     def asks(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import permutations
+from pathlib import PurePath
 
 from rag_core.answering.encoding import Encode
 from rag_core.answering.plan_choice import choose_plan
@@ -37,7 +38,7 @@ from rag_core.tables.asking import (
 from rag_core.tables.links import Link, Words
 from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
-from rag_core.tables.plans import OF_ROWS, OPERATIONS
+from rag_core.tables.plans import OF_ROWS, OPERATIONS, SUM
 from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scoring import Scene, operation_words, weights
 from rag_core.tables.shapes import lists_things
@@ -100,8 +101,10 @@ class Found:
 
     def answers(self, sure: float) -> bool:
         """Whether it is trusted so far, and passes over no word that stands for some rows; less will do where a key
-        chooses the row and no word is left. Of an only row all words must be."""
-        if self.is_chosen or (len(self.table) == 1 and self.unexplained):
+        chooses the row and no word is left. Of an only row all words must be, and of a sum of what was paid: who was
+        paid may be nowhere."""
+        is_paid = bool(self.scene.outflows) and self.ranked.plan.operation == SUM
+        if self.is_chosen or ((len(self.table) == 1 or is_paid) and self.unexplained):
             return self.is_chosen
         sure = _SURE_OF_ONE if self.has_key and not self.unexplained else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
@@ -131,13 +134,15 @@ class Tabular(Strategy):
             document for document in [*documents.values()][:_MOST_DOCUMENTS]
             if not document.is_code
         ]  # fmt: skip
+        asked += self._few_others(documents, question.contents)
         pages = {hit.page for hit in retrieval.hits}
-        called = {document.id: names_of(document) for document in documents.values()}
+        called = {document.id: names_of(document) for document in (*documents.values(), *asked)}
         found = [
             one for document in asked
             for one in self._asked(
                 wording, document, question.contents, pages, _names_of_others(document, called), progress
             )
+            if document.id in documents or not one.unexplained
         ]  # fmt: skip
         first = next(iter(documents.values()), None)
         if first is not None and first.is_sheet and not question.contents.has_tables_made(first):
@@ -160,6 +165,15 @@ class Tabular(Strategy):
         written = written_of(best.finding, question.contents, best.scene.words, best.trust, doubt)
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
+    def _few_others(self, found: Mapping[str, Document], contents: Contents) -> list[Document]:
+        """The other sheets of a scope of few documents, where a sheet was found: its passages may have all places.
+
+        What these find answers where no word of the question is left."""
+        documents, count = contents.documents(_MOST_DOCUMENTS)
+        if count > _MOST_DOCUMENTS or not any(document.is_sheet for document in found.values()):
+            return []
+        return [one for one in documents if one.is_sheet and one.id not in found and contents.has_tables_made(one)]
+
     def _asked(
         self, text: str, document: Document, contents: Contents, pages: Set[int], others: Set[str], progress: Progress
     ) -> Iterator[Found]:
@@ -170,7 +184,7 @@ class Tabular(Strategy):
         words = Words(text)
         is_of_rows = bool(operation_words(words, *OF_ROWS))
         scenes = {
-            number: self._scene(text, narrowed(table, words))
+            number: self._scene(text, narrowed(table, words), document)
             for number, table in enumerate(contents.tables(document))
             if _is_long(document, table) or (is_of_rows and not pages.isdisjoint(table.pages) and lists_things(table))
         }
@@ -203,7 +217,7 @@ class Tabular(Strategy):
         ]  # fmt: skip
         for document, other, number, table in tables:
             progress.check()
-            scene = self._scene(text, table)
+            scene = self._scene(text, table, document)
             for one in _found(document, number, scene, frozenset(scene.choices), table.is_needed_for):
                 yield replace(one, other=other)
 
@@ -220,8 +234,9 @@ class Tabular(Strategy):
         place = choose_plan(model, question.wordings[0], told, progress.stopping)
         return None if place is None or (place and model.is_small) else choices[place]
 
-    def _scene(self, text: str, table: WholeTable) -> Scene:
-        return scene_of(regrouped(as_amount(text), table), table, self._encode)
+    def _scene(self, text: str, table: WholeTable, document: Document) -> Scene:
+        called = " ".join([document.title, *(PurePath(source).stem for source in document.sources)])
+        return scene_of(regrouped(as_amount(text), table), table, self._encode, called)
 
 
 def _found(
