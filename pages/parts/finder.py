@@ -89,10 +89,15 @@ def _fits(one: Found, wanted: list[str]) -> bool:
     return all(word in name for word in wanted)
 
 
-def _farness(one: Found, wanted: list[str]) -> int:
-    """How many of the words begin none of the name's: what begins as one types comes first."""
-    begun = re.findall(r"\w+", f"{one['label']} {one.get('also', '')}".casefold().replace("_", " "))
-    return sum(not any(word.startswith(typed) for word in begun) for typed in wanted)
+def _farness(one: Found, wanted: list[str]) -> tuple[int, int]:
+    """How many of the words begin none of the label's, and of the name's: what begins as one types comes first."""
+    begun = (re.findall(r"\w+", said.casefold().replace("_", " ")) for said in (one["label"], one.get("also", "")))
+    label, also = map(tuple, begun)
+    return _unbegun(wanted, label), _unbegun(wanted, label + also)
+
+
+def _unbegun(wanted: list[str], words: tuple[str, ...]) -> int:
+    return sum(not any(word.startswith(typed) for word in words) for typed in wanted)
 
 
 def _documents(ready: list[Document]) -> Iterator[Found]:

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from rag_core.domain import Document, ParsedDocument
 from rag_core.embedding import Embedder
-from rag_core.errors import LecternError, UnreadableDocument
+from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument
 from rag_core.ingest import stages
 from rag_core.ingest.context import RunContext
 from rag_core.ingest.executor import Executor
 from rag_core.ingest.work import Work
-from rag_core.reading.base import PDF, RawPage
+from rag_core.reading.base import LOCKABLE, RawPage
 from rag_core.reading.ocr import recognised_page
 from rag_core.storage import Stored
 from rag_core.storage.blobs import Blob
@@ -116,19 +116,23 @@ def _read_all(run: RunContext, works: Sequence[Work], ahead: Executor) -> Sequen
     if len(works) == 1 and not works[0].is_small:
         return [_read(run, works[0], ahead)]
     files = [_file(run, work) for work in works]
-    return stages.parse_small(files, run.settings.reading, reader=run.reader, stopped=lambda: run.stopped(None))
+    read = stages.parse_small(files, run.settings.reading, reader=run.reader, stopped=lambda: run.stopped(None))
+    return [
+        _read(run, work, ahead, is_locked=True) if isinstance(found, EncryptedDocument) else found
+        for work, found in zip(works, read, strict=True)
+    ]  # fmt: skip
 
 
-def _file(run: RunContext, work: Work) -> stages.File:
-    """What reading a document needs. Texts have no password, and nothing to recognise; asking costs a transaction."""
+def _file(run: RunContext, work: Work, *, is_locked: bool = False) -> stages.File:
+    """What reading a document needs. Few small ones have a password; asking for it costs a transaction."""
     blob = Blob(run.storage.files.address, work.document.id)
-    if work.is_small:
+    if work.is_small and not is_locked:
         return stages.File(blob, work.names)
-    kept = run.storage.documents.password(work.document.id) if work.document.media_type == PDF else None
+    kept = run.storage.documents.password(work.document.id) if work.document.media_type in LOCKABLE else None
     return stages.File(blob, work.names, run.password or kept, _recognised(run, work.document))
 
 
-def _read(run: RunContext, work: Work, ahead: Executor) -> ParsedDocument | LecternError:
+def _read(run: RunContext, work: Work, ahead: Executor, *, is_locked: bool = False) -> ParsedDocument | LecternError:
     done = 0
 
     def begun(pages: int, so_far: Callable[[], ParsedDocument]) -> None:
@@ -143,12 +147,12 @@ def _read(run: RunContext, work: Work, ahead: Executor) -> ParsedDocument | Lect
         ahead.put([_cut(run, replace(work, parsed=new, whole=False), work.source)])
 
     try:
-        file = _file(run, work)
+        file = _file(run, work, is_locked=is_locked)
         parsed = stages.parse(
             file, run.settings.reading, reader=run.reader, begun=begun, stopped=lambda: run.stopped(work.source),
             progress=lambda done, total: run.tell(work.source, "reading", done, total),
         )  # fmt: skip
-        if run.password and parsed.media_type == PDF:
+        if run.password and parsed.media_type in LOCKABLE:
             run.storage.documents.keep_password(work.document.id, run.password)
     except LecternError as error:
         return error

@@ -13,7 +13,7 @@ from rag_core.ingest.context import RunContext
 from rag_core.ingest.folder_ends import Folder
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
 from rag_core.reading import detect_bytes
-from rag_core.reading.base import PDF
+from rag_core.reading.base import LOCKABLE
 from rag_core.sources import Found, Item, PassedOver, Refused, Unchanged, read_item
 from rag_core.storage import Accepted, note_originals
 from rag_core.storage.postgres.database import ConnectionLost
@@ -48,7 +48,7 @@ def leave_pending(run: RunContext, found: Iterable[Found]) -> None:
     repeated: Repeated = []
     for works in take_in(run, found, repeated, reading=False):
         for work in works:
-            if run.password and work.document.media_type == PDF:
+            if run.password and work.document.media_type in LOCKABLE:
                 run.storage.documents.keep_password(work.document.id, run.password)
             run.release(work.document.id)
             run.tell(work.source, "waiting", document=work.document)

@@ -59,6 +59,8 @@ AAC = "audio/aac"
 AMR = "audio/amr"
 MP4 = "video/mp4"
 WEBM = "video/webm"
+LOCKABLE = (PDF, DOCX, XLSX, PPTX, XLSB, DOC, XLS, PPT)
+"""Kinds whose files may ask for a password."""
 SHEETS = (XLSX, XLSB, XLS, ODS)
 IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF, AVIF, HEIC)
 SOUNDS = (MP3, M4A, WAV, OGG, FLAC, AAC, AMR, MP4, WEBM)

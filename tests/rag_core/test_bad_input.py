@@ -30,6 +30,7 @@ from rag_core.errors import (
 )
 from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text
+from tests.rag_core.reading.test_locked import a_letter, locked
 from tests.rag_core.samples import TEXTS
 
 CHESS = TEXTS["chess.txt"].encode()
@@ -234,6 +235,21 @@ def test_an_encrypted_pdf_asks_for_its_password_and_opens_with_it(library: Libra
     assert last.stage == "ready"
     assert last.document is not None
     assert library.page_image(last.document.id, 1).png
+
+
+def test_an_office_file_opens_with_its_password_and_again(library: Library, tmp_path: Path) -> None:
+    path = locked(tmp_path / "a.docx", a_letter, "geheim")
+    *_, last = library.add([Upload("a.docx", path.read_bytes())])
+    assert isinstance(last.error, EncryptedDocument)
+    assert last.document is not None
+    *_, last = library.retry(last.document.id, password="falsch")
+    assert isinstance(last.error, EncryptedDocument)
+    assert last.error.wrong_password
+    *_, last = library.retry(last.document.id, password="geheim")
+    assert last.stage == "ready"
+    (again,) = library.documents()
+    *_, last = library.retry(again.id)  # read anew: its password was kept
+    assert last.stage == "ready", last.error
 
 
 @pytest.mark.parametrize(
