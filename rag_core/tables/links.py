@@ -20,7 +20,7 @@ from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
 _TOKEN = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"(?<![\w.])[$€£¥]?\s?-?\d[\d,.'’]*\d%?|(?<![\w.,])-?\d%?")
 _DAY = re.compile(r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?")
-_LONGEST = 10
+_LONGEST, _LONGEST_PERIOD = 10, 7
 _MOST_CODES = 2_000
 _FEWEST_LETTERS = 3
 _CLOSE = 1e-9
@@ -268,16 +268,31 @@ def _numbers(words: Words, place: int) -> Iterator[Link]:
 def _dates(words: Words, place: int) -> Iterator[Link]:
     """Days, months and years."""
     taken: set[int] = set()
-    for length in range(min(6, len(words.matches)), 0, -1):
+    for length in range(min(_LONGEST_PERIOD, len(words.matches)), 0, -1):
         for first in range(len(words.matches) - length + 1):
             last = first + length
             if taken.isdisjoint(range(first, last)):
                 text = words.text[words.matches[first].start() : words.matches[last - 1].end()]
-                if period := _period(text):
+                run = _run(words, first, last)
+                if period := run or _period(text):
                     taken.update(range(first, last))
-                    for sign in ("within", ">", "<"):
+                    for sign in ("within",) if run else ("within", ">", "<"):
                         yield Link(first, last, place, comparison=sign, value=period[0], until=period[1])
     yield from _months(words, place, taken)
+
+
+def _run(words: Words, first: int, last: int) -> tuple[float, float] | None:
+    """The first and the last day of what words name from one period to another: "March and May 2024" of "between March
+    and May 2024"; None where they are no such run."""
+    for middle in range(first + 1, last - 1):
+        if _is_run(words.said, first, middle, middle + 1):
+            text = words.text[words.matches[first].start() : words.matches[middle - 1].end()]
+            end = _period(words.text[words.matches[middle + 1].start() : words.matches[last - 1].end()])
+            year = int(words.said[last - 1]) if end and words.said[last - 1].isdigit() else 0
+            begin = end and (_period(text) or (_period(f"{text} {year}") if text.casefold() in MONTHS else None))
+            if begin and end and begin[0] <= end[1]:
+                return begin[0], end[1]
+    return None
 
 
 def _months(words: Words, place: int, taken: set[int]) -> Iterator[Link]:

@@ -218,7 +218,7 @@ def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
     if plan.operation in (ROW_LARGEST, ROW_SMALLEST):
         rows = _furthest(table.columns[plan.by].numbers, rows, plan.size, largest=plan.operation == ROW_LARGEST)
     elif plan.operation in (FIRST, LAST):
-        rows = rows[:1] if plan.operation == FIRST else rows[-1:]
+        rows = _in_time(plan, table, rows)[0 if plan.operation == FIRST else -1 :][:1]
     elif plan.operation in (BEHIND, BEFORE):
         rows = rows[-1:] + 1 if plan.operation == BEHIND else rows[:1] - 1
         rows = rows[(rows >= 0) & (rows < len(table))]
@@ -285,6 +285,22 @@ def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
         middle = np.median(values) if plan.operation == MEDIAN else values.mean()
         value = float(values.sum() if plan.operation == SUM else middle)
     return Result((), value, rows) if np.isfinite(value) else None
+
+
+def time_of(plan: Plan, table: WholeTable) -> Column | None:
+    """The dates by which rows are first or last: those that chose them, or the only ones; None where they stand in the
+    order of the table."""
+    chosen = {link.column for link in plan.conditions if table.columns[link.column].kind == "date"}
+    places = chosen or {place for place, column in enumerate(table.columns) if column.kind == "date"}
+    return table.columns[places.pop()] if len(places) == 1 else None
+
+
+def _in_time(plan: Plan, table: WholeTable, rows: Rows) -> Rows:
+    time = time_of(plan, table)
+    if time is None or np.isnan(time.numbers[rows]).any():
+        return rows
+    ordered: Rows = rows[np.argsort(time.numbers[rows], kind="stable")]
+    return ordered
 
 
 def _furthest(numbers: Numbers, rows: Rows, size: int, *, largest: bool) -> Rows:

@@ -25,6 +25,7 @@ _CELLS = re.compile(r"[\t|]")
 _WORD = re.compile(r"[^\W_]+")
 _FACT = re.compile(r"[^:]{1,40}: .+")
 Mask = NDArray[np.bool_]
+_MOST_ANSWERS = 3  # different cells of a column of yes and no: these, and none
 _MOSTLY = 0.8  # of a column's cells are of its kind
 _SAMPLE = 200  # cells of which half must be numbers for all to be looked at
 _CHOICE = 0.34  # of a column's rows, as many different cells as there are at most where they are chosen from a few
@@ -63,7 +64,16 @@ class Column:
     def by_text(self) -> Postings:
         """The distinct cells that are values, and no texts, by their words."""
         said = self._said()
-        return Postings.of({*said, *self._answers()} if self.by_hand == "yes/no" else said)
+        return Postings.of({*said, *self._answers()} if self.is_yes_or_no else said)
+
+    @cached_property
+    def is_yes_or_no(self) -> bool:
+        """Whether its cells say yes and no, in words, or a person says that they do."""
+        if self.by_hand:
+            return self.by_hand == "yes/no"
+        if self.kind != "text" or len(self.texts) > _MOST_ANSWERS:
+            return False
+        return {yes_or_no(text) for code, text in enumerate(self.texts) if code != self.blank} == {True, False}
 
     @cached_property
     def by_word(self) -> Postings:
@@ -77,15 +87,15 @@ class Column:
                 yield words, code
 
     def _answers(self) -> Iterator[tuple[str, int]]:
-        """Cells of yes and no by these words, and those of yes by the head: "paid"."""
+        """Cells of yes and no by these words, and by the head: "paid", "unpaid"."""
         known = [yes_or_no(text) for text in self.texts]
         if False not in known and self.blank >= 0:  # a mark, or nothing
             known[self.blank] = False
         for code, is_yes in enumerate(known):
             if is_yes is not None:
                 yield ("yes" if is_yes else "no"), code
-            if is_yes and (head := normalised(self.head)):
-                yield head, code
+            if is_yes is not None and (head := normalised(self.head)):
+                yield (head if is_yes else f"un{head}"), code
 
     @cached_property
     def numbers(self) -> Numbers:

@@ -117,6 +117,8 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
     elif plan.operation in (grammar.ROW_LARGEST, grammar.ROW_SMALLEST):
         end = "largest" if plan.operation == grammar.ROW_LARGEST else "smallest"
         done = f"By the {f'{plan.size} ' if plan.size > 1 else ''}{end} {table.columns[plan.by].head}"
+    elif plan.operation in (grammar.FIRST, grammar.LAST) and (time := grammar.time_of(plan, table)):
+        done += f" by {time.head}"
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
     kept, every = (int(grammar.rows_left(table, some).sum()) for some in (plan.conditions, ()))
     rows = f"{kept} of {every} rows" if plan.conditions else f"all {every} rows"

@@ -137,6 +137,7 @@ def test_a_question_that_names_none_means_none(cards: Cards) -> None:
 
 
 def test_cards_follow_what_comes_and_goes(library: Library, cards: Cards) -> None:
+    library.storage.settle()
     before = cards.refresh()
     assert (before.documents, cards.refresh()) == (len(FILES), before)
     *_, last = library.add([Upload("TOLSUND_fares.txt", b"Fares to Tolsund, four crowns each way.\n")])

@@ -13,7 +13,7 @@ from rag_core import AddEvent, Library, Settings, Upload
 from rag_core.errors import ConfigurationError, LecternError, LimitExceeded, SourceUnavailable, UnsupportedDocument
 from rag_core.sources import Item, read_item
 from tests.memory import remembered
-from tests.rag_core.reading.test_detect import LOCKED
+from tests.rag_core.reading.test_locked import a_letter, locked
 from tests.rag_core.samples import TEXTS
 
 
@@ -93,10 +93,10 @@ def test_a_newer_version_waits_for_its_place(settings: Settings, folder: Path) -
 
 
 def test_what_of_a_folder_was_not_taken_is_said_in_the_last_event(settings: Settings, folder: Path) -> None:
-    small = settings.changed("reading", max_file_bytes=5000)
+    small = settings.changed("reading", max_file_bytes=90_000)
     write(folder / "empty.txt", "")
-    write(folder / "long.txt", "x" * 6000)
-    (folder / "locked.docx").write_bytes(LOCKED[:4000] + LOCKED[-32:])
+    write(folder / "long.txt", "x" * 100_000)
+    locked(folder / "locked.docx", a_letter, "geheim")
     write(folder / "map.dwg", "x")
     with Library.open(small) as library:
         *_, last = list(library.add([folder]))

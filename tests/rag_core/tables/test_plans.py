@@ -100,6 +100,10 @@ def test_conditions_hold_numbers_and_dates_against_cells(berths: WholeTable) -> 
         ("How much was paid on 1 April?", {"B-101"}),
         ("How much was paid on April 2nd?", set()),
         ("How many between 2 April and 20 January?", {"B-102", "B-103", "B-104"}),
+        ("How many between January 2020 and June 2021?", {"B-102", "B-103"}),
+        ("How many between March and June 2021?", {"B-102"}),
+        ("How many from 2019 to 2021?", {"B-101", "B-102", "B-103"}),
+        ("Wie viele zwischen Mai und September 2023?", {"B-104"}),
     ],
 )
 def test_a_month_without_a_year_is_that_of_any(berths: WholeTable, question: str, berths_left: set[str]) -> None:
@@ -132,10 +136,39 @@ def test_a_day_of_a_month_is_no_number_of_a_cell() -> None:
     assert links_of(Words("Which course has 14 taken?"), courses) != []
 
 
+@pytest.mark.parametrize(
+    ("question", "berths_left"),
+    [
+        ("How many are paid?", {"B-101", "B-104"}),
+        ("How many are not paid?", {"B-102", "B-103"}),
+        ("How many are unpaid?", {"B-102", "B-103"}),
+    ],
+)
+def test_a_column_of_yes_and_no_is_spoken_of_by_its_head(
+    berths: WholeTable, question: str, berths_left: set[str]
+) -> None:
+    conditions = [one for one in links_of(Words(question), berths) if one.column == 4]
+    left = np.flatnonzero(rows_left(berths, conditions))
+    assert {berths.text(int(row), 0) for row in left} == berths_left
+
+
 def test_no_plan_passes_over_a_not(berths: WholeTable) -> None:
     known = weights()
-    for question in ("How many have not paid anything?", "Who has not moved?"):
+    for question in ("How many have not signed anything?", "Who has not moved?"):
         assert best_plans(scene_of(question, berths, lambda texts: np.zeros((len(texts), 2), np.float32)), known) == []
+
+
+def test_what_is_first_and_last_goes_by_the_dates() -> None:
+    rows = (("A", "9 May 2024", "3"), ("B", "2 May 2024", "4"), ("C", "1 April 2024", "5"), ("D", "7 May 2024", "6"))
+    orders = table_of(("Order", "Date", "Pieces"), rows, [(1, 20 * row, 20 * row + 19) for row in range(4)], "Orders")
+    may = link(orders, "the first in May", 1, "month")
+    assert found(orders, Plan((may,), grammar.FIRST, 0)) == (("B",), None)
+    assert found(orders, Plan((may,), grammar.LAST, 0)) == (("A",), None)
+    last = Plan((), grammar.FIRST, 0)
+    result = run(last, orders, rows_left(orders, ()))
+    assert result is not None
+    assert result.texts == ("C",)
+    assert derivation(last, result, orders, "Orders") == "The first by Date: all 4 rows of “Orders”."
 
 
 def test_the_median_is_the_middle(berths: WholeTable) -> None:
