@@ -13,9 +13,10 @@ import numpy as np
 
 from rag_core.tables.table import Column, Mask, WholeTable, normalised
 from rag_core.tables.values import MONTHS, Numbers, date_in, number_in
+from rag_core.text.languages import language_of
 from rag_core.text.stems import fold, stem
 from rag_core.text.tokens import tokens
-from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
+from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS, stop_words
 
 _TOKEN = re.compile(r"[^\W_]+")
 _FIGURE = re.compile(r"(?<![\w.])[$€£¥]?\s?-?\d[\d,.'’]*\d%?|(?<![\w.,])-?\d%?")
@@ -120,9 +121,11 @@ class Words:
     @cached_property
     def telling(self) -> list[int]:
         """The places of the words that are no function words."""
+        function_words = STOP_WORDS | stop_words(language_of(self.text))
         return [
             place for place, word in enumerate(self.plain)
-            if word.isdigit() or (len(word) > 1 and word not in STOP_WORDS and self.matches[place][0] not in _EACH)
+            if word.isdigit()
+            or (len(word) > 1 and not {word, self.said[place]} & function_words and self.matches[place][0] not in _EACH)
         ]  # fmt: skip
 
     @cached_property

@@ -335,3 +335,14 @@ def test_as_many_of_the_furthest_as_are_asked_for_come_in_order(berths: WholeTab
     assert found(berths, Plan((), grammar.COMMONEST, 1, size=2))[0][0] == "Ida Lund"
     asked = Scene(Words("Which three berths have the highest fee?"), berths, np.zeros(5, np.float32))
     assert {one.size for one in asked.plans((), 4)} == {1, 3}
+
+
+def test_function_words_of_other_languages_say_nothing() -> None:
+    asked = {
+        "Wie viel ging im März an die Stern Apotheke?": ["viel", "ging", "marz", "stern", "apotheke"],
+        "¿Cuántos pedidos hay de Porto?": ["pedidos", "porto"],
+        "Who lives in Die?": ["lives", "die"],
+    }
+    for question, telling in asked.items():
+        words = Words(question)
+        assert [words.plain[place] for place in words.telling] == telling
