@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rag_core.cli.output import clean, emit, link, say, say_linked
-from rag_core.cli.scoping import mode_option, narrowed, scoped
+from rag_core.cli.scoping import cluster_for, mode_option, narrowed, scoped
 from rag_core.cli.session import Session, command, models_complete
 from rag_core.errors import ModelUnavailable
 from rag_core.text.pages import counted
@@ -36,6 +36,7 @@ def ask(
 ) -> None:  # fmt: skip
     """Print the answer."""
     scope = narrowed(session, given)
+    cluster_for(session, mode)
     show(session, session.asked(question, scope, model=model, agent=agent, mode=mode, conversation=conversation))
 
 

@@ -8,16 +8,28 @@ from typing import Any, TypeVar
 
 import click
 
+from rag_core.cli.output import bars
 from rag_core.cli.session import Session, documents_complete, tags_complete
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MODES = ("auto", "hybrid", "dense", "lexical", "clusters", "scaler")
+_IN_CLUSTERS = ("clusters", "scaler")
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 mode_option = click.option(
     "--mode", type=click.Choice(MODES),
     help="by meaning, by words, by both, with what clusters add, or inside clusters alone (SCALER)",
 )  # fmt: skip
+
+
+def cluster_for(session: Session, mode: str | None) -> None:
+    """Cluster what is due, where a mode looks in clusters, before this process, whose background it otherwise is, ends.
+
+    Raises StoreUnavailable, ConfigurationError (UMAP is not installed)."""
+    if mode in _IN_CLUSTERS and session.wire is None:  # a server does so by itself
+        with bars() as draw:
+            for step in session.library.clusters.update():
+                draw("", step.done, step.total, f"Clustering the documents: {step.stage}")
 
 
 def scoped(function: Function) -> Function:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rag_core.cli.output import counts, emit, say, table
-from rag_core.cli.scoping import mode_option, narrowed, scoped
+from rag_core.cli.scoping import cluster_for, mode_option, narrowed, scoped
 from rag_core.cli.session import Session, command, scope_of
 from rag_core.text.pages import counted
 
@@ -32,12 +32,15 @@ def search(
     from rag_core.domain.serialiser import hit_to_json, to_json
 
     scope = scope_of(narrowed(session, given))
+    cluster_for(session, mode)
     found = session.library.retrieve(question, scope=scope, k=k, mode=mode, index=index, scan=scan, mmr=mmr)
     for number, hit in enumerate(found.hits, 1):
         if session.as_json:
             emit(hit_to_json(hit))
         else:
             say(_told(number, hit))
+    if not found.hits and not session.as_json:
+        say("Nothing was found: no passage lies in what is searched.")
     if explain and found.trace.searched is not None:
         if session.as_json:
             emit({"searched": to_json(found.trace.searched), "notes": list(found.trace.notes)})

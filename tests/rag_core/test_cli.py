@@ -57,6 +57,9 @@ def test_the_whole_road(run: Run) -> None:
     assert out.count("passage ") == 1
     assert out.count("rank ") == 3
     assert "milliseconds: embed" in out
+    _, out, _ = run("search", "rye bread", "-k", "1", "--explain", "--mode", "scaler")
+    assert "scaler search of 4 documents, 4 chunks" in out
+    assert "not clustered" not in out
     code, out, _ = run("ask", "What does a loaf of rye breadd cost?")
     assert code == 0
     assert "4.20" in out
@@ -172,6 +175,7 @@ def test_names_tags_and_years_narrow_what_is_asked(run: Run, monkeypatch: pytest
     hits = lines(run("search", "--json", "--tag", "games", price)[1])
     assert {hit["document"]["id"] for hit in hits} == {chess}
     assert run("search", "--json", "--year", "1850", price)[1] == ""
+    assert run("search", "--year", "1850", price)[1] == "Nothing was found: no passage lies in what is searched.\n"
     code, _, error = run("search", "--in", "walmart", price)
     assert code == 2
     assert "“walmart”" in error
