@@ -26,7 +26,8 @@ def cluster_for(session: Session, mode: str | None) -> None:
     """Cluster what is due, where a mode looks in clusters, before this process, whose background it otherwise is, ends.
 
     Raises StoreUnavailable, ConfigurationError (UMAP is not installed)."""
-    if mode in _IN_CLUSTERS and session.wire is None:  # a server does so by itself
+    # A server does so by itself.
+    if session.wire is None and (mode or session.library.settings.retrieval.mode) in _IN_CLUSTERS:
         with bars() as draw:
             for step in session.library.clusters.update():
                 draw("", step.done, step.total, f"Clustering the documents: {step.stage}")

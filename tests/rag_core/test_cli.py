@@ -45,7 +45,7 @@ def lines(output: str) -> list[Any]:
     return [json.loads(line) for line in output.splitlines()]
 
 
-def test_the_whole_road(run: Run) -> None:
+def test_the_whole_road(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = run("add", *TEXTS)
     assert code == 0
     assert out.count(": ready, 1 page, 1 chunk\n") == len(TEXTS)
@@ -60,6 +60,10 @@ def test_the_whole_road(run: Run) -> None:
     _, out, _ = run("search", "rye bread", "-k", "1", "--explain", "--mode", "scaler")
     assert "scaler search of 4 documents, 4 chunks" in out
     assert "not clustered" not in out
+    monkeypatch.setenv("LECTERN_RETRIEVAL__MODE", "clusters")
+    run("add", "bakery.md")
+    assert "not clustered" not in run("search", "rye bread", "--explain")[1]
+    monkeypatch.delenv("LECTERN_RETRIEVAL__MODE")
     code, out, _ = run("ask", "What does a loaf of rye breadd cost?")
     assert code == 0
     assert "4.20" in out
