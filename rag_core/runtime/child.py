@@ -112,6 +112,11 @@ class Child:
         """Process id, or None while none runs."""
         return self._process.pid if self._process else None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended by itself since the last request; the next one starts a fresh one."""
+        return self._process is not None and self._process.poll() is not None
+
     def ask(self, request: bytes, watch: Watch) -> bytes:
         """Send a request and return its answer, which is not empty.
 

@@ -51,6 +51,12 @@ class LowPriorityProcess:
         """Whether the process was started."""
         return self._child.pid is not None
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended between two calls, of which the next one starts another."""
+        with self._calling:
+            return self._child.has_ended
+
     def __call__(self, function: Callable[..., Result], /, *arguments: object) -> Result:
         """What a function returns. Raises what it raises, and ProcessEnded."""
         with self._calling:

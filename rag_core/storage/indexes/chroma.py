@@ -203,7 +203,7 @@ class ChromaStore:
         """End its process until the next call; how its files are left is noted, so that they are opened as they are."""
         if self._process.runs:
             try:
-                self._process(client.close, self._place)
+                self._ask(client.close, self._place)
             except ProcessEnded as error:
                 self._doubt(str(error))
             self._process.rest()
@@ -236,13 +236,18 @@ class ChromaStore:
             raise ChromaUnavailable(f"Chroma's index is made anew: {self.doubt}.", help="It is there in a while.")
         self._used = time.monotonic()
         try:
-            return self._process(act, self._place, profile, *arguments)
+            return self._ask(act, self._place, profile, *arguments)
         except ProcessEnded as error:
             self._doubt("its process has ended")
             raise ChromaUnavailable(f"Chroma failed: {error}") from error
         except ChromaUnavailable as error:
             self._doubt(str(error))
             raise
+
+    def _ask(self, act: Callable[..., Result], *arguments: object) -> Result:
+        if self._process.has_ended and not self.is_server:  # a new one would open what the other left midway
+            raise ProcessEnded("A process that worked in the background has ended.")
+        return self._process(act, *arguments)
 
     def _doubt(self, reason: str) -> None:
         if not self.is_server:

@@ -292,11 +292,17 @@ def test_a_damaged_chroma_is_reported_and_made_again(
 
 
 @pytest.mark.usefixtures("fresh_processes")
-def test_a_process_that_ended_is_a_doubt_and_the_index_is_made_anew(storage: Storage, filled: list[str]) -> None:
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_process_that_ended_is_a_doubt_and_the_index_is_made_anew(
+    storage: Storage, filled: list[str], seen: bool
+) -> None:
     storage.stop_following()
-    for process in psutil.Process().children(recursive=True):
-        if "low_priority" in " ".join(process.cmdline()):
-            process.kill()
+    killed = [one for one in psutil.Process().children(recursive=True) if "low_priority" in " ".join(one.cmdline())]
+    for process in killed:
+        process.kill()
+    if seen:  # or it ends while it is asked
+        _, alive = psutil.wait_procs(killed, timeout=10)
+        assert all(one.status() == psutil.STATUS_ZOMBIE for one in alive)
     with pytest.raises(ChromaUnavailable):
         storage.index(ChromaIndex).store.count(PROFILE)
     assert storage.index(ChromaIndex).store.doubt
