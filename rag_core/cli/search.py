@@ -41,6 +41,8 @@ def search(
             say(_told(number, hit))
     if not found.hits and not session.as_json:
         say("Nothing was found: no passage lies in what is searched.")
+        for note in () if explain else found.trace.notes:
+            say(f"note: {note}")
     if explain and found.trace.searched is not None:
         if session.as_json:
             emit({"searched": to_json(found.trace.searched), "notes": list(found.trace.notes)})

@@ -16,7 +16,7 @@ from rag_core.retrieval.hierarchy.search import Focus
 from rag_core.retrieval.identity import Cards, Meant
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.scope import documents_within, narrowed
-from rag_core.retrieval.section_scope import chunks_named, has_section
+from rag_core.retrieval.section_scope import chunks_named, has_section, lacking
 from rag_core.storage import Storage
 from rag_core.storage.indexes import check_dense
 from rag_core.storage.indexes.dense import DenseIndex, Ref, Within
@@ -127,6 +127,12 @@ class LibraryIndexes(Indexes):
                 one.id: chunks_named(one, scope.sections, spans[one.id]) for one in documents if one.id in spans
             })  # fmt: skip
         return Within(dict.fromkeys(counts), sum(counts.values()))
+
+    def lacking(self, scope: Scope) -> str:
+        """What to say where no document of a scope has a section that it names; "" else. Raises StoreUnavailable."""
+        if not scope.sections:
+            return ""
+        return lacking([*self.documents(documents_within(self._storage.database, scope)).values()], scope.sections)
 
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
         """See the base class; one statement for all."""

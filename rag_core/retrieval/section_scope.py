@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import Document, Section
-from rag_core.text.section_names import is_called, number_of
+from rag_core.text.section_names import bare, is_called, number_of
 
 Place = tuple[int, int]
 """A page, and a place on it."""
+_NAMED = 6  # sections, where none is called as asked
 
 
 def titles_named(documents: Iterable[Document], names: Sequence[str]) -> set[str]:
@@ -39,6 +40,29 @@ def chunks_named(document: Document, names: Sequence[str], spans: NDArray[np.int
 def has_section(document: Document, names: Sequence[str]) -> bool:
     """Whether a document has any of those sections."""
     return next(_ranges(document, names), None) is not None
+
+
+def lacking(documents: Sequence[Document], names: Sequence[str]) -> str:
+    """What to say where none of some documents has any of those sections, with those that most have; "" otherwise."""
+    if not documents or any(has_section(document, names) for document in documents):
+        return ""
+    named = " or ".join(f"“{name}”" for name in names)
+    sections = " · ".join(_commonest(documents))
+    if not sections:
+        return f"No document that is searched has a section called {named}, nor any other."
+    return f"No document that is searched has a section called {named}. Sections that there are: {sections}"
+
+
+def _commonest(documents: Iterable[Document]) -> list[str]:
+    """Titles of the sections that most documents have, and of these the highest."""
+    found: dict[str, list[Section]] = {}
+    for document in sorted(documents, key=lambda one: (one.title, one.id)):
+        own = {bare(one.title): one for one in reversed(document.sections) if one.title != document.title}
+        for words, section in reversed(own.items()):
+            found.setdefault(words, []).append(section)
+    found.pop("", None)
+    ranked = sorted(found.values(), key=lambda some: (-len(some), min(one.level for one in some)))
+    return [some[0].title for some in ranked[:_NAMED]]
 
 
 def _extents(document: Document, names: Sequence[str]) -> Iterator[tuple[Place, Place]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -31,11 +31,14 @@ class Scoped:
     history: tuple[Message, ...]
     notes: tuple[str, ...] = ()
 
-    def told(self, answer: Answer, question: str) -> Answer:
-        """The answer to the question as it was written, with what is worth knowing of its scope and its query."""
+    def told(self, answer: Answer, question: str, lacking: Callable[[Scope], str]) -> Answer:
+        """The answer to the question as it was written, with what is worth knowing of its scope and its query.
+
+        lacking: what to say where a scope names sections that no document of it has, else "".
+        """
         notes = self.notes
         if answer.trace.searched is not None and not answer.trace.searched.documents:
-            notes += (_NONE_WITHIN if self.scope else _NONE_YET,)
+            notes += (lacking(self.scope) or _NONE_WITHIN if self.scope else _NONE_YET,)
         # An acronym that was written out is the same question.
         trace, asked = answer.trace, {*map(tuple, (words(contracted(self.text)), words(self.text), []))}
         restated = not {tuple(words(query)) for query in (trace.query, contracted(trace.query))} & asked

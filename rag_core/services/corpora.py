@@ -157,6 +157,10 @@ class SearchService:
         lacking = self._indexes.unknown([forms[word] for word in asked])
         return [word for word, lacks in zip(asked, lacking, strict=True) if lacks]
 
+    def lacking(self, scope: Scope) -> str:
+        """What to say where no document of a scope has a section that it names; "" else. Raises StoreUnavailable."""
+        return self._indexes.lacking(scope)
+
     def contents(self, scope: Scope) -> Contents:
         """Whole documents within a scope."""
         return Contents(self._storage, self._pipeline.indexes, self._tables, scope)

@@ -93,12 +93,14 @@ class QuestionService:
         with PRECEDENCE.question():
             understood = self.library.understood(asked, scope)
             found = self.find(understood, scope, **wanted)
-            unknown = self.library.unknown(understood)
+            unknown = [] if scope and scope.sealed else self.library.unknown(understood)
         lacking: tuple[str, ...] = ()
         if unknown:
             named = " or ".join(f"“{word}”" for word in unknown)
             nearest = f"No document holds {named}. What follows comes nearest."
             lacking = (nearest if found.hits else f"No document holds {named}.",)
+        if scope and not found.hits and (no_section := self.library.lacking(scope)):
+            lacking = (no_section,)
         trace = replace(found.trace, query=understood, notes=(*lacking, *found.trace.notes))
         return replace(found, trace=trace)
 
@@ -286,7 +288,9 @@ class QuestionService:
         """An event; the answer with what is worth knowing of its scope, its query, and passages that instruct."""
         if event.answer is None:
             return event
-        return replace(event, answer=self._instructions.marked(asked.told(event.answer, question)))
+        return replace(
+            event, answer=self._instructions.marked(asked.told(event.answer, question, self.library.lacking))
+        )
 
     def _kept(self, events: Iterator[StreamEvent], begun: Answer) -> Iterator[StreamEvent]:
         """The events, while the answer, or what came of it, is kept as that of the message where it was `begun`."""

@@ -47,12 +47,12 @@ def is_called(title: str, name: str) -> bool:
     papers are commonly called ("Methods"), of which one title may join several ("Results and Discussion")."""
     if name.strip().strip(".").casefold() == number_of(title) != "":
         return True
-    words = _bare(name)
-    return bool(words) and (words == _bare(title) or not _common(words).isdisjoint(_common(_bare(title))))
+    words = bare(name)
+    return bool(words) and (words == bare(title) or not _common(words).isdisjoint(_common(bare(title))))
 
 
 @cache
-def _bare(title: str) -> str:
+def bare(title: str) -> str:
     """A heading's words without number and marks, each apart by one blank, in small letters."""
     match = _NUMBER.match(title)
     return " ".join(title[match.end() if match else 0 :].casefold().split()).strip(" .:#*_")

@@ -180,6 +180,15 @@ def test_names_tags_and_years_narrow_what_is_asked(run: Run, monkeypatch: pytest
     assert {hit["document"]["id"] for hit in hits} == {chess}
     assert run("search", "--json", "--year", "1850", price)[1] == ""
     assert run("search", "--year", "1850", price)[1] == "Nothing was found: no passage lies in what is searched.\n"
+    nothing = (
+        "Nothing was found: no passage lies in what is searched.\nnote: No document that is searched has a section"
+    )
+    for told in (
+        run("search", "--section", "Methods", price),
+        run("search", "--section", "Methods", "--explain", price),
+    ):
+        assert told[0] == 0
+        assert told[1].startswith(f"{nothing} called “Methods”") or told[1].count("has a section called “Methods”") == 1
     code, _, error = run("search", "--in", "walmart", price)
     assert code == 2
     assert "“walmart”" in error

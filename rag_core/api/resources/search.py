@@ -78,7 +78,8 @@ def _search(request: Request, library: Library, given: SearchGiven) -> Response:
     found = library.retrieve(given.question, scope=scope, **wanted)
     # How a score was come by tells how often a word stands in all documents.
     hits = [replace(hit, scores={}) for hit in found.hits] if caller.tags else found.hits
-    answer: dict[str, Any] = {"hits": [hit_to_json(hit) for hit in hits], "searched": None, "notes": []}
+    answer: dict[str, Any] = {"hits": [hit_to_json(hit) for hit in hits], "searched": None}
+    answer["notes"] = list(found.trace.notes)
     if given.explain and not caller.tags:  # it tells of documents outside of the scope
-        answer |= {"searched": to_json(found.trace.searched), "notes": list(found.trace.notes)}
+        answer["searched"] = to_json(found.trace.searched)
     return told(request, answer)

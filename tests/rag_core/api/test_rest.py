@@ -38,6 +38,9 @@ def test_search_and_ask(rest: httpx.Client) -> None:
     assert explained["searched"]["mode"] == "lexical"
     narrowed = rest.post("/api/v1/search", json={"question": "leave", "scope": {"names": ["travel"]}}).json()
     assert {hit["document"]["title"] for hit in narrowed["hits"]} <= {"travel"}
+    nowhere = rest.post("/api/v1/search", json={"question": "leave", "scope": {"sections": ["Appendix"]}}).json()
+    assert nowhere["hits"] == []
+    assert nowhere["notes"][0].startswith("No document that is searched has a section called “Appendix”")
     answer = rest.post("/api/v1/ask", json={"question": "How many days of annual leave?"}).json()
     assert "27" in answer["text"]
     assert answer["citations"][0]["title"] == "handbook"

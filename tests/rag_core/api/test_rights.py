@@ -89,7 +89,8 @@ def told_to(narrowed: httpx.Client, question: str) -> str:
 
 def test_a_narrowed_key_learns_no_word_of_other_documents(served: Served) -> None:
     library = served.library
-    secret = add_text(library, "vantablack.txt", "The xylophone of Igor Vantablack is named Blueheron, in Quixotrania.")
+    xylophone = "The xylophone of Igor Vantablack is named Blueheron, in Quixotrania."
+    secret = add_text(library, "vantablack.md", f"# Orchestra\n\n## Instruments\n\n{xylophone}")
     library.storage.settle()  # no word is put right before the index of words has it
     try:
         assert "vantablack" in library.retrieve("Who is Igr Vantablakc?").trace.query.casefold(), (
@@ -104,6 +105,11 @@ def test_a_narrowed_key_learns_no_word_of_other_documents(served: Served) -> Non
                 assert word not in told_to(narrowed, question), question
             (hit,) = narrowed.post("/api/v1/search", json={"question": "annual leave", "k": 1}).json()["hits"]
             assert (hit["document"]["title"], hit["scores"]) == ("handbook", {})
+            lacking = {"question": "Blueheron in Quixotrania?", "scope": {"sections": ["Appendix"]}}
+            for caller, sees in ((narrowed, False), (reader, True)):
+                (note,) = caller.post("/api/v1/search", json=lacking).json()["notes"]
+                assert "called “Appendix”" in note
+                assert ("Instruments" in note) == sees
             put_right = asked(narrowed, "How many days of anual leave?").json()
             assert "27" in put_right["text"]
             assert put_right["trace"]["query"] == "How many days of anual leave?"

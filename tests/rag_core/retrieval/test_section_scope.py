@@ -78,6 +78,25 @@ def test_a_section_is_searched_by_what_people_call_it(library: Library, name: st
     assert any("No document" in note for note in answer.trace.notes) == (not sections)
 
 
+NO_APPENDIX = "No document that is searched has a section called “Appendix”"
+GULL_SECTIONS = "Sections that there are: Methodology · Results"
+
+
+def test_where_no_document_has_a_section_those_that_there_are_are_named(library: Library) -> None:
+    (gulls,) = (one.id for one in library.documents() if one.title == "Gulls")
+    scope, one = Scope(sections=("Appendix",)), Scope(sections=("Appendix",), documents=(gulls,))
+    titles = "Methodology · Results · Abstract · 2 Materials and Methods · 3 Results and Discussion · 4 Conclusions"
+    commonest = f"Sections that there are: {titles}"
+    for wanted, note in ((scope, f"{NO_APPENDIX}. {commonest}"), (one, f"{NO_APPENDIX}. {GULL_SECTIONS}")):
+        assert library.retrieve("How were they counted?", scope=wanted).trace.notes == (note,)
+        assert library.ask("How far did the gulls of the colony fly?", scope=wanted).trace.notes == (note,)
+    nowhere = Scope(sections=("Appendix",), years=(1850,))
+    assert library.retrieve("How were they counted?", scope=nowhere).trace.notes == ()
+    assert library.ask("How were they counted?", scope=nowhere).trace.notes == (
+        "No document is within what the question is narrowed to.",
+    )
+
+
 def test_other_chunks_are_narrowed_likewise(library: Library) -> None:
     others = Rechunked(library.storage, library.embedding.get(), ChunkingSettings(size=300, overlap=0), 0)
     list(others.prepare(lambda: False))
