@@ -21,6 +21,7 @@ from rag_core.library import Library
 REFRESH_S = 0.15
 LOOK_AGAIN_S = 1.0
 WAIT_S = 0.5  # as long as a click may have to wait
+_SEARCHED = "chat_searched"
 
 
 def exchanges(library: Library, conversation: str | None) -> str:
@@ -80,28 +81,30 @@ def ask(question: str, replaces: str | None = None) -> None:
 
 
 def change_of_table(library: Library, conversation: str | None) -> None:
-    """The dialog on a table's rows or on one of its conditions, if it was just asked for."""
-    asked_for = st.session_state.pop("chat_table", None)
+    """The dialog on a table's rows or on one of its conditions, if it was asked for, until it is closed."""
+    asked_for = st.session_state.get(table_plan.OPENED)
     messages = library.messages(conversation) if asked_for and conversation else []
     message = next((one for one in messages if asked_for and one.id == asked_for["message"]), None)
     if message is None or asked_for is None or conversation is None:
-        return
-    if asked_for["act"] == "change":
+        st.session_state.pop(table_plan.OPENED, None)
+    elif asked_for["act"] == "change":
         table_plan.change(library, message, asked_for["at"], partial(_ask_table, conversation))
     else:
         table_plan.rows(library, message)
 
 
 def what_was_searched(library: Library, conversation: str | None) -> None:
-    """The dialog behind an answer, if it was just asked for."""
-    asked_for = st.session_state.pop("chat_searched", None)
+    """The dialog behind an answer, if it was asked for, until it is closed."""
+    asked_for = st.session_state.get(_SEARCHED)
     messages = library.messages(conversation) if asked_for and conversation else []
     answer = next((message.answer for message in messages if message.id == asked_for), None)
     if answer is not None and answer.trace.searched is not None:
         _searched_dialog(answer.trace, library.documents())
+    else:
+        st.session_state.pop(_SEARCHED, None)
 
 
-@dialog("What was searched", width="large", icon=":material/manage_search:")
+@dialog("What was searched", until_closed=_SEARCHED, width="large", icon=":material/manage_search:")
 def _searched_dialog(trace: Trace, documents: Sequence[Document]) -> None:
     searched.draw(trace, documents, "chat")
 
@@ -170,7 +173,8 @@ def _opener(key: str, message_id: str) -> Callable[[], None]:
 
 
 def _show_searched(message_id: str) -> None:
-    st.session_state["chat_searched"] = message_id
+    st.session_state.pop(table_plan.OPENED, None)  # one dialog at a time
+    st.session_state[_SEARCHED] = message_id
     st.session_state["chat_whole_page"] = True
 
 
@@ -219,7 +223,8 @@ def _table_actor(key: str, conversation: str, message: Message) -> Callable[[], 
         elif clicked["act"] == "remove" and table is not None and clicked["at"] < len(table.plan.conditions):
             _ask_table(conversation, table_plan.without(message, table, clicked["at"]))
         else:
-            st.session_state["chat_table"] = {**clicked, "message": message.id}
+            st.session_state.pop(_SEARCHED, None)
+            st.session_state[table_plan.OPENED] = {**clicked, "message": message.id}
         st.session_state["chat_whole_page"] = True
 
     return act

@@ -155,8 +155,21 @@ def _marks(code: str) -> dict[int, str]:
     return str.maketrans({",": get_group_symbol(code), ".": get_decimal_symbol(code)})
 
 
-def dialog(title: str, **options: Any) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
-    """`st.dialog` with a title that is translated when it is opened."""
+def dialog(
+    title: str, *, until_closed: str = "", **options: Any
+) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
+    """`st.dialog` with a title that is translated when it is opened.
+
+    A run of the page that does not draw an open dialog closes it, and a page that refreshes runs at any moment. One
+    that was asked for under a name of the session's state, `until_closed`, is drawn by every run until it is closed;
+    the name is forgotten then.
+    """
+
+    def close() -> None:
+        st.session_state.pop(until_closed, None)
+
+    if until_closed:
+        options["on_dismiss"] = close
 
     def decorate(draw: Callable[Arguments, None]) -> Callable[Arguments, None]:
         @wraps(draw)

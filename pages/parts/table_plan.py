@@ -25,6 +25,8 @@ _BETWEEN = " · "
 _DAYS = (date(1500, 1, 1), date(2099, 12, 31))
 _FEWEST_POINTS = 3
 _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
+OPENED = "chat_table"
+"""The name in the session's state under which one of the dialogs is asked for."""
 GONE = msgid("The document of this table is no longer in the library.")
 _SIGNS: dict[Comparison, str] = {"over": "over ", "under": "under ", "not": "not "}
 _OF_NUMBERS: dict[str, Comparison] = {msgid("is"): "equals", msgid("is over"): "over", msgid("is under"): "under"}
@@ -133,7 +135,7 @@ def _value(condition: TableCondition) -> str:
     return _SIGNS.get(condition.comparison, "") + " to ".join(dict.fromkeys(values))
 
 
-@dialog("Change a condition", icon=":material/filter_alt:")
+@dialog("Change a condition", until_closed=OPENED, icon=":material/filter_alt:")
 def _change(library: Library, message: Message, table: TableAnswer, place: int, ask: Callable[[Change], None]) -> None:
     condition = table.plan.conditions[place]
     try:
@@ -144,6 +146,7 @@ def _change(library: Library, message: Message, table: TableAnswer, place: int, 
     with st.form("chat_condition", border=False):
         wanted = _wanted(condition, choices)
         if st.form_submit_button(_("Ask again"), type="primary") and wanted is not None:
+            st.session_state.pop(OPENED, None)
             ask(with_another(message, table, place, wanted))
             st.rerun()
 
@@ -195,7 +198,7 @@ def _is_day(value: str) -> bool:
     return "-" in value[1:]
 
 
-@dialog("All rows", icon=":material/download:")
+@dialog("All rows", until_closed=OPENED, icon=":material/download:")
 def _rows(library: Library, table: TableAnswer) -> None:
     try:
         library.document(table.plan.document_id)

@@ -231,6 +231,31 @@ def test_an_answer_streams_and_nothing_moves_when_it_is_whole(remote: Page, gemi
     expect(remote.locator(".exchange .doubt-note")).to_have_text("not found in the passages")
 
 
+def test_what_is_opened_while_an_answer_grows_stays_open_when_it_is_whole(remote: Page, gemini: Script) -> None:
+    answer_with(gemini, "The first answer [1].")
+    ask(remote, REFUND)
+    remote.locator(".source").first.wait_for()
+    idle(remote)
+    answer_with(gemini, "The second ", "is whole [1].", hang_before=1)
+    ask(remote, REFUND)
+    bodies = remote.locator(".exchange .body")
+    expect(bodies.nth(1)).to_contain_text("The second")
+    remote.locator(".exchange").first.get_by_role("button", name="What was searched").click()
+    dialog = remote.get_by_role("dialog")
+    expect(dialog).to_contain_text("The answer: ")
+    gemini.release.set()
+    expect(bodies.nth(1)).to_contain_text("is whole")
+    remote.locator(".exchange").nth(1).locator(".source").first.wait_for()
+    idle(remote)
+    expect(dialog).to_contain_text("The answer: ")
+    remote.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    remote.locator("[data-rate=good]").first.click()
+    expect(remote.locator("[data-rate=good]").first).to_have_attribute("aria-pressed", "true")
+    idle(remote)
+    expect(dialog).to_have_count(0)
+
+
 def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
     answer_with(gemini, "The first words ", "and the rest.", hang_before=1)
     ask(remote, REFUND)

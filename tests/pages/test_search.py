@@ -263,6 +263,9 @@ def test_what_was_searched_for_an_answer_is_one_click_away(held: FakeLibrary) ->
         "embedded 3.0 ms · by meaning 1.5 ms · made ready 1.0",
     ):
         assert words in told
+    assert "of steel" in plain(test.run()), "a run amid which it is open does not close it"
+    test.session_state["chat_searched"] = "of another conversation"
+    assert "Searched for" not in plain(test.run())
     assert "chat_searched" not in test.session_state
 
 
