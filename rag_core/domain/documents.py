@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -30,6 +30,22 @@ class Box:
     top: float
     right: float
     bottom: float
+
+    @classmethod
+    def around(cls, boxes: Iterable[Box]) -> Box:
+        """The least box that holds some, at least one."""
+        lefts, tops, rights, bottoms = zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True)
+        return cls(min(lefts), min(tops), max(rights), max(bottoms))
+
+    @property
+    def height(self) -> float:
+        """In fractions of the page's."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        """Half way down it."""
+        return (self.top + self.bottom) / 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _breaks(page: Page, lines: Sequence[Line], place: int) -> bool:
     line, below = lines[place], lines[place + 1]
     gap = below.box.top - line.box.bottom
     is_row = bool(_figures(page, line))
-    return is_row and not _figures(page, below) and gap > _APART * (line.box.bottom - line.box.top)
+    return is_row and not _figures(page, below) and gap > _APART * line.box.height
 
 
 def _begins_with_row(page: Page) -> bool:

@@ -91,7 +91,7 @@ def _height(page: Page, line: Line) -> float:
         part = line.cells[0] if line.cells else line
         return (part.box.right - part.box.left) * (page.width_pt or 1.0) / ems(page.text[part.start : part.end])
     ink = ink_share(page.text[line.start : line.end])
-    return (line.box.bottom - line.box.top) * (page.height_pt or 1.0) / ink
+    return line.box.height * (page.height_pt or 1.0) / ink
 
 
 def ems(text: str) -> float:

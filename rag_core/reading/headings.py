@@ -170,7 +170,7 @@ def _items(raw: RawPage) -> Iterator[_Item]:
             gap = line.box.top - bottom if line.box.top > bottom else 1.0
             figures = any(_FIGURE.fullmatch(page.text[cell.start : cell.end]) for cell in line.cells[1:])
             is_row = figures or len(line.cells) > MOST_PARTS
-            yield _Item(line, face, text, gap / max(line.box.bottom - line.box.top, 1e-6), is_row)
+            yield _Item(line, face, text, gap / max(line.box.height, 1e-6), is_row)
             bottom = line.box.bottom
 
 
@@ -192,7 +192,7 @@ def _heads_above(items: Sequence[_Item], row: int) -> set[int]:
     top = first.box.top
     for at in range(row - 1, max(row - MAX_HEAD_LINES - 1, -1), -1):
         box = items[at].line.box
-        if items[at].is_row or top - box.bottom > BLANK_OVER_ROWS * (box.bottom - box.top):
+        if items[at].is_row or top - box.bottom > BLANK_OVER_ROWS * box.height:
             break
         near.append(at)
         top = min(top, box.top)
@@ -202,8 +202,7 @@ def _heads_above(items: Sequence[_Item], row: int) -> set[int]:
 
 
 def _is_beside(one: Box, other: Box) -> bool:
-    middle = (one.top + one.bottom) / 2
-    return other.top < middle < other.bottom
+    return other.top < one.middle < other.bottom
 
 
 def _is_heading(item: _Item, before: _Item | None, after: _Item | None, measures: _Measures) -> bool:

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from unicodedata import is_normalized, normalize
 
-from rag_core.domain import Line
+from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
 from rag_core.reading.pdf_gaps import CLOSED
 from rag_core.reading.pdf_order import Piece, in_order
-from rag_core.reading.pdf_tables import around
 from rag_core.reading.pdf_text import HYPHENATED_SHARE, LINE_HYPHEN, SOFT_HYPHEN, hyphen_between
 from rag_core.reading.text import lowered
 from rag_core.text.tables import NO_LABEL
@@ -139,7 +138,7 @@ class _Composer:
             self._put_run(leaf)
             if following:
                 self._put("" if self._text[leaf.end - 1] in _HYPHENS else " ")
-        return Line(start, self._at, around([leaf.box for leaf in leaves]))
+        return Line(start, self._at, Box.around([leaf.box for leaf in leaves]))
 
     def _put_run(self, line: Line) -> None:
         self.runs.append((self._at, line.start, line.end - line.start))

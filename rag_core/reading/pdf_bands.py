@@ -44,7 +44,7 @@ class Sheet:
 
     def height(self, leaf: Line) -> float:
         """The height of a leaf, in fractions of the page's width."""
-        return (leaf.box.bottom - leaf.box.top) * self.shape
+        return leaf.box.height * self.shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _regions(frame: Frame, pieces: Sequence[Piece]) -> Iterator[list[Line]]:
     """The leaves between rules that follow each other, where tables are that reach no further than these."""
     region: list[Line] = []
     for top, bottom in pairwise(frame.rules):
-        level = [leaves_of(piece) for piece in pieces if not piece.cells and top < _middle(piece.line) < bottom]
+        level = [leaves_of(piece) for piece in pieces if not piece.cells and top < piece.line.box.middle < bottom]
         rows = [leaves for leaves in level if any(_is_within(leaf, frame) for leaf in leaves)]
         own = [leaf for leaves in rows for leaf in leaves if _is_within(leaf, frame)]
         if len(own) == sum(map(len, rows)) and _is_tabular(bands_of(own), frame):
@@ -139,7 +139,7 @@ def bands_of(leaves: Iterable[Line]) -> list[Band]:
     bands: list[Band] = []
     bottom = 0.0
     for leaf in sorted(leaves, key=lambda leaf: leaf.box.top):
-        if bands and bottom - leaf.box.top > _OVERLAP * (leaf.box.bottom - leaf.box.top):
+        if bands and bottom - leaf.box.top > _OVERLAP * leaf.box.height:
             bands[-1].append(leaf)
             bottom = max(bottom, leaf.box.bottom)
         else:
@@ -283,7 +283,7 @@ def _in_rows(table: _Table) -> Iterator[list[Band]]:
 def _groups(table: _Table) -> Iterator[list[int]]:
     """The numbers of bands that follow each other as closely as lines of one cell do, without a rule between."""
     gaps = [table.gap(at) for at in range(1, len(table.bands)) if not table.is_parted(at)]
-    height = median(leaf.box.bottom - leaf.box.top for band in table.bands for leaf in band)
+    height = median(leaf.box.height for band in table.bands for leaf in band)
     most = min(min(gaps, default=0.0) + _OTHER * height, _LEADING * height)
     group = [0]
     for at in range(1, len(table.bands)):
@@ -320,10 +320,6 @@ def _fields(table: _Table, bands: Sequence[Band]) -> Fields:
         found.setdefault(table.column(leaf), []).append(leaf)
     over = {column: max(map(table.crossed, leaves)) for column, leaves in found.items()}
     return {Cell(0, column, 1, column + 1 + over[column]): leaves for column, leaves in found.items()}
-
-
-def _middle(leaf: Line) -> float:
-    return (leaf.box.top + leaf.box.bottom) / 2
 
 
 def _top(band: Band) -> float:

@@ -60,6 +60,6 @@ def _beside(lines: tuple[Line, ...], box: Box) -> Iterator[Line]:
 
     def is_beside(line: Line) -> bool:
         shared = min(line.box.bottom, box.bottom) - max(line.box.top, box.top)
-        return shared > _BESIDE * min(line.box.bottom - line.box.top, box.bottom - box.top)
+        return shared > _BESIDE * min(line.box.height, box.height)
 
     return islice(filter(is_beside, lines), _MOST_LINES)

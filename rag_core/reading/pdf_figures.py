@@ -108,7 +108,7 @@ def _paragraphs(text: str, lines: Sequence[Line]) -> list[Box]:
     prose = [line for line in lines if not line.cells and len(text[line.start : line.end].split()) >= _PROSE_WORDS]
     found: list[Box] = []
     for one, other in pairwise(prose):
-        if -1.0 < (other.box.top - one.box.bottom) / max(_height(one.box), 1e-6) < _PARAGRAPH_GAP:
+        if -1.0 < (other.box.top - one.box.bottom) / max(one.box.height, 1e-6) < _PARAGRAPH_GAP:
             found += [one.box, other.box]
     return found
 
@@ -116,7 +116,7 @@ def _paragraphs(text: str, lines: Sequence[Line]) -> list[Box]:
 def _captioned(reading: Reading, at: int, items: Sequence[_Item], prose: Sequence[Box]) -> Figure | None:
     """The figure of the caption that begins with a line, if anything is drawn beside it."""
     lines = list(_caption(reading.lines[at:], reading.faces[at:]))
-    caption = around([line.box for line in lines])
+    caption = Box.around([line.box for line in lines])
     others = [box for box in prose if not _within(box, caption)]
     for is_above in (True, False):
         edge = _bound(caption, others, is_above)
@@ -132,7 +132,7 @@ def _caption(lines: Sequence[Line], faces: Sequence[Face]) -> Iterator[Line]:
     yield lines[0]
     first = faces[0].size
     for (above, line), face in zip(pairwise(lines[:_CAPTION_LINES]), faces[1:], strict=False):
-        gap = (line.box.top - above.box.bottom) / max(_height(above.box), 1e-6)
+        gap = (line.box.top - above.box.bottom) / max(above.box.height, 1e-6)
         is_next = -0.5 < gap < _CAPTION_GAP and _overlap(above.box, line.box)
         if face.size != first or not is_next or _has_room(above.box, line.box):
             return
@@ -160,10 +160,10 @@ def _is_beside(box: Box, caption: Box, edge: float, is_above: bool) -> bool:
 
 def _grown(near: Sequence[Box], free: Sequence[Box]) -> Box:
     """The box of what is drawn near, with what touches it and what touches that."""
-    box, left = around(near), list(free)
+    box, left = Box.around(near), list(free)
     for _ in range(_ROUNDS):
         parts = [one for one in left if _touches(box, one)]
-        grown = around([box, *parts])
+        grown = Box.around([box, *parts])
         if grown == box:
             break
         box, left = grown, [one for one in left if one not in parts]
@@ -179,7 +179,7 @@ def _labelled(box: Box, reading: Reading, caption: Box) -> Box:
         and not _within(line.box, caption)
         and all(len(reading.text[part.start : part.end].split()) <= _MOST_LABEL_WORDS for part in line.cells or (line,))
     ]
-    return around([box, *labels])
+    return Box.around([box, *labels])
 
 
 def _uncaptioned(
@@ -208,29 +208,17 @@ def _words_below(reading: Reading, picture: Box) -> tuple[int, int]:
     return end, end
 
 
-def around(boxes: Sequence[Box]) -> Box:
-    """The box around some."""
-    return Box(
-        min(box.left for box in boxes), min(box.top for box in boxes),
-        max(box.right for box in boxes), max(box.bottom for box in boxes),
-    )  # fmt: skip
-
-
 def _is_seen(box: Box) -> bool:
     """Whether a picture is more than a rule or a dot, which some writers draw as pictures."""
-    return box.right - box.left > _ACROSS and _height(box) > _ACROSS
+    return box.right - box.left > _ACROSS and box.height > _ACROSS
 
 
 def _is_large(box: Box) -> bool:
-    return box.right - box.left >= _WIDTH and _height(box) >= _HEIGHT
-
-
-def _height(box: Box) -> float:
-    return box.bottom - box.top
+    return box.right - box.left >= _WIDTH and box.height >= _HEIGHT
 
 
 def _area(box: Box) -> float:
-    return (box.right - box.left) * _height(box)
+    return (box.right - box.left) * box.height
 
 
 def _gap(one: Box, other: Box) -> float:

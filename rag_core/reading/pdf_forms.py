@@ -113,7 +113,7 @@ def _beside(lines: tuple[Line, ...], box: Box) -> int | None:
     found = None
     for place, line in enumerate(lines):
         shared = min(line.box.bottom, box.bottom) - max(line.box.top, box.top)
-        height = min(line.box.bottom - line.box.top, box.bottom - box.top)
+        height = min(line.box.height, box.height)
         left = line.box.left < box.left and shared > _BESIDE * height
         if left and (found is None or line.box.right > lines[found].box.right):
             found = place

@@ -54,7 +54,7 @@ def _start(pieces: Sequence[Piece], row: int) -> int:
     last_other = (
         at
         for at in range(row - 1, first - 1, -1)
-        if not any(box.top < _middle(pieces[at]) < box.bottom for box in (*over, *_own(pieces[at], left)))
+        if not any(box.top < pieces[at].box.middle < box.bottom for box in (*over, *_own(pieces[at], left)))
     )
     return next(last_other, first - 1) + 1
 
@@ -70,10 +70,6 @@ def _is_near(piece: Piece, top: float) -> bool:
         and length <= _MOST_CHARS * max(len(piece.line.cells), 1)
         and (top - piece.box.bottom <= _APART * piece.height)
     )
-
-
-def _middle(piece: Piece) -> float:
-    return (piece.box.top + piece.box.bottom) / 2
 
 
 def _heads(sheet: Sheet, lines: Sequence[Piece], rows: Sequence[Piece]) -> Iterator[Piece]:
@@ -105,7 +101,7 @@ def _is_over_several(bands: Sequence[Band], columns: Sequence[Sequence[int]], at
     goes_on = at > 0 and columns[at - 1] == [column]
     lower = (pair for place in range(at + 1, len(bands)) for pair in zip(bands[place], columns[place], strict=True))
     below = next((other for other, own in lower if own == column), None)
-    is_close = below is not None and below.box.top - leaf.box.bottom <= _CLOSE * (leaf.box.bottom - leaf.box.top)
+    is_close = below is not None and below.box.top - leaf.box.bottom <= _CLOSE * leaf.box.height
     is_whole = len(bands[at + 1]) > 1 and {one for own in columns[at + 1 :] for one in own} == {*columns[at + 1]}
     return not goes_on and (not is_close or is_whole)
 

@@ -48,7 +48,7 @@ def hidden_text(page: Any, textpage: Any, reading: Reading, height_pt: float) ->
 def _suspects(textpage: Any, reading: Reading, height_pt: float) -> Iterator[tuple[Line, str]]:
     colour = [ctypes.c_uint() for _ in range(4)]
     for line, face in zip(reading.lines, reading.faces, strict=True):
-        tall = (line.box.bottom - line.box.top) * height_pt
+        tall = line.box.height * height_pt
         if 0 < face.size < _TINY_PT and tall < _TINY_PT:
             yield line, "tiny"
             continue

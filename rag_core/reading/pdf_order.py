@@ -61,7 +61,7 @@ class Piece:
     @property
     def height(self) -> float:
         """Of its box, in fractions of the page's."""
-        return self.line.box.bottom - self.line.box.top
+        return self.line.box.height
 
     @property
     def middle(self) -> float:
@@ -119,7 +119,7 @@ def stand_beside(one: Box, other: Box) -> bool:
     if other.top >= one.bottom or one.top >= other.bottom or not (other.left >= one.right or one.left >= other.right):
         return False
     shared = min(one.bottom, other.bottom) - max(one.top, other.top)
-    return shared > _BESIDE * min(one.bottom - one.top, other.bottom - other.top)
+    return shared > _BESIDE * min(one.height, other.height)
 
 
 def _go_up(lines: Sequence[Line]) -> bool:
@@ -216,7 +216,7 @@ def _blocks(pieces: Iterable[Piece]) -> Iterator[_Block]:
         if block and (block[-1].column != piece.column or not (is_tiny or _goes_on(last, box, piece.box))):
             yield _Block(tuple(block), box)
             block = []
-        box = _around(box, piece.box) if block and not is_tiny else box if block else piece.box
+        box = Box.around((box, piece.box)) if block and not is_tiny else box if block else piece.box
         last = last if block and is_tiny else piece.box
         block.append(piece)
     if block:
@@ -225,18 +225,12 @@ def _blocks(pieces: Iterable[Piece]) -> Iterator[_Block]:
 
 def _goes_on(last: Box, block: Box, box: Box) -> bool:
     """Whether a line goes on below the last one of a block, or beside it, or below all of the block."""
-    height = max(min(last.bottom - last.top, box.bottom - box.top), 1e-6)
+    height = max(min(last.height, box.height), 1e-6)
     down = (box.top - last.bottom) / height
     if down >= 0:
         return down < _NEXT or box.top - block.bottom < _NEXT * height
     beside = box.left >= last.right or last.left >= box.right
     return down > (-_BESIDE_UP if beside else -1 - _UP)
-
-
-def _around(one: Box, other: Box) -> Box:
-    return Box(
-        min(one.left, other.left), min(one.top, other.top), max(one.right, other.right), max(one.bottom, other.bottom)
-    )
 
 
 def _ordered(text: str, blocks: Sequence[_Block]) -> list[_Block]:
@@ -273,7 +267,7 @@ def _is_before(places: Sequence[Box], one: int, other: int) -> bool:
     """Whether a block is read before another: it stands above it, or left of it and nothing that spans both between."""
     a, b = places[one], places[other]
     if _overlaps(a, b):
-        return a.top < b.top and a.bottom - b.top < _SHARED * min(a.bottom - a.top, b.bottom - b.top)
+        return a.top < b.top and a.bottom - b.top < _SHARED * min(a.height, b.height)
     if a.left > b.left:
         return False
     top, bottom = min(a.bottom, b.bottom), max(a.top, b.top)

@@ -62,7 +62,7 @@ class Grid:
 
     def holds(self, box: Box) -> bool:
         """Whether the middle of a box stands in the grid."""
-        own, across, down = self.box, (box.left + box.right) / 2, (box.top + box.bottom) / 2
+        own, across, down = self.box, (box.left + box.right) / 2, box.middle
         return own.left < across < own.right and own.top < down < own.bottom
 
     def place(self, across: float, down: float) -> Cell:

@@ -68,7 +68,7 @@ def _fields(text: str, grid: Grid, leaves: Iterable[Line], boxes: Boxes) -> Fiel
 
 
 def _cell(grid: Grid, box: Box) -> Cell:
-    return grid.place((box.left + box.right) / 2, (box.top + box.bottom) / 2)
+    return grid.place((box.left + box.right) / 2, box.middle)
 
 
 def _parts(text: str, grid: Grid, leaf: Line, boxes: Boxes) -> Iterator[Line]:
@@ -100,12 +100,7 @@ def _placed(text: str, grid: Grid, leaf: Line, boxes: Boxes) -> Iterator[tuple[t
 
 
 def _stands_in_one(grid: Grid, box: Box) -> bool:
-    down = (box.top + box.bottom) / 2
-    return _cell(grid, box) == grid.place(box.left, down) == grid.place(box.right, down)
-
-
-def _middle(line: Line) -> float:
-    return (line.box.top + line.box.bottom) / 2
+    return _cell(grid, box) == grid.place(box.left, box.middle) == grid.place(box.right, box.middle)
 
 
 def _is_trusted(text: str, fields: Fields) -> bool:
@@ -129,10 +124,10 @@ def is_figure(text: str, leaf: Line) -> bool:
 def by_lines(leaves: Iterable[Line]) -> list[list[Line]]:
     """Leaves as lines from top to bottom, each from left to right."""
     lines: list[list[Line]] = []
-    for leaf in sorted(leaves, key=_middle):
+    for leaf in sorted(leaves, key=lambda leaf: leaf.box.middle):
         last = lines[-1][0] if lines else leaf
-        height = max(one.box.bottom - one.box.top for one in (leaf, last))
-        if lines and _middle(leaf) - _middle(last) < height / 2:
+        height = max(one.box.height for one in (leaf, last))
+        if lines and leaf.box.middle - last.box.middle < height / 2:
             lines[-1].append(leaf)
         else:
             lines.append([leaf])
@@ -165,7 +160,7 @@ def _taken_apart(text: str, fields: Fields) -> list[Fields]:
 def _line_of(leaf: Line, lines: Sequence[Sequence[Line]]) -> int:
     """The number of the line in which a leaf stands; of one that stands between two, as what is of all rows, the
     first."""
-    near = [abs(_middle(leaf) - _middle(line[0])) < (leaf.box.bottom - leaf.box.top) / 2 for line in lines]
+    near = [abs(leaf.box.middle - line[0].box.middle) < leaf.box.height / 2 for line in lines]
     return near.index(True) if True in near else 0
 
 
@@ -181,7 +176,7 @@ def table_row(text: str, fields: Fields, columns: Sequence[int], pieces: Sequenc
         return
     # What alone stands in its row, before all columns or over several, is a line without cells.
     is_alone = len(fields) == 1 and (bool(cells[0]) or next(iter(fields)).column_end - next(iter(fields)).column > 1)
-    line = Line(leaves[0].start, leaves[0].start + length, around(leaf.box for leaf in leaves))
+    line = Line(leaves[0].start, leaves[0].start + length, Box.around(leaf.box for leaf in leaves))
     yield Piece(line, face_of(leaves[0], pieces), TABLE, (tuple(leaves),) if is_alone else tuple(cells))
 
 
@@ -189,9 +184,3 @@ def face_of(leaf: Line, pieces: Iterable[Piece]) -> Face:
     """The face of the line that a leaf is of."""
     faces = (piece.face for piece in pieces if not piece.cells and piece.line.start <= leaf.start < piece.line.end)
     return next(faces, Face(0.0, False))
-
-
-def around(boxes: Iterable[Box]) -> Box:
-    """The box of several."""
-    lefts, tops, rights, bottoms = zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True)
-    return Box(min(lefts), min(tops), max(rights), max(bottoms))

@@ -129,7 +129,7 @@ def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
     """Yield the lines of a page with a box each; lines of blanks are left out."""
     for start, end in line_spans(text):
         if cells := tuple(_cells(textpage, text, start, end, geometry)):
-            yield Line(start, end, _around([cell.box for cell in cells]), cells)
+            yield Line(start, end, Box.around(cell.box for cell in cells), cells)
         elif rects := _rects(textpage, start, end):
             yield Line(start, end, geometry.box(_union(rects)))
 
@@ -292,13 +292,6 @@ def _union(rects: Sequence[Rect]) -> Rect:
         max(rect[2] for rect in rects),
         min(rect[3] for rect in rects),
     )
-
-
-def _around(boxes: Sequence[Box]) -> Box:
-    return Box(
-        min(box.left for box in boxes), min(box.top for box in boxes),
-        max(box.right for box in boxes), max(box.bottom for box in boxes),
-    )  # fmt: skip
 
 
 def _continues(before: Rect, after: Rect) -> bool:

@@ -67,7 +67,7 @@ def _edges(page: Page, lines: Sequence[Line]) -> Iterator[_Edge]:
         gap = max(inner.box.top - line.box.bottom, line.box.top - inner.box.bottom)
         parts = [page.text[part.start : part.end] for part in (line.cells[0], line.cells[-1])] if line.cells else [text]
         number = next((found for part in parts if (found := _page_number(part.strip()))), 0)
-        yield _Edge(line, text, gap / max(line.box.bottom - line.box.top, 1e-6), number)
+        yield _Edge(line, text, gap / max(line.box.height, 1e-6), number)
 
 
 def _page_number(text: str) -> int:

@@ -185,7 +185,7 @@ def _set(rows: Sequence[tuple[_Row, bool]], usual_type: float, usual_pt: float) 
         start, end = len(text), len(text) + len(shown)
         text += shown
         parts = tuple(line for _, line in cells) if "\t" in shown else ()
-        lines.append(Line(start, end, _around([item.box for item in row]), parts))
+        lines.append(Line(start, end, Box.around([item.box for item in row]), parts))
         faces.append(Face(_size(row, usual_type, usual_pt), False))
     return text, lines, faces
 
@@ -213,13 +213,6 @@ def _size(row: _Row, usual_type: float, usual_pt: float) -> float:
     """The row's size of type in points; of most lines, whose boxes vary with their letters, the usual one."""
     share = max(item.type for item in row) / usual_type
     return round(usual_pt * (share if share > _SAME_SIZE or share < 1 / _SAME_SIZE else 1.0), 1)
-
-
-def _around(boxes: Sequence[Box]) -> Box:
-    return Box(
-        min(box.left for box in boxes), min(box.top for box in boxes), max(box.right for box in boxes),
-        max(box.bottom for box in boxes),
-    )  # fmt: skip
 
 
 def _unit(value: float) -> float:
