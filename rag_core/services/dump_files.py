@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from accelerator.dump import Dump, write_dump
+from accelerator.dump import UNIT_TOLERANCE, Dump, write_dump
 from accelerator.errors import DumpError
 from rag_core.errors import LecternError, StoreCorrupt
 from rag_core.storage import Storage
@@ -100,8 +100,7 @@ def _documents_of(storage: Storage, dump: Dump) -> list[str]:
 
 def _taken(storage: Storage, document_id: str, dump: Dump) -> DumpFile:
     own, sums = storage.documents.vectors(document_id)
-    lengths = np.linalg.norm(dump.vectors, axis=1, keepdims=True)
-    given: NDArray[np.float32] = (dump.vectors / np.maximum(lengths, np.finfo(np.float32).tiny)).astype(np.float32)
+    given = _of_unit_length(dump.vectors)
     if given.shape != own.shape or float((given * own).sum(axis=1).min()) < _SAME_MODEL:
         raise LecternError(
             f"{dump.path} has vectors of another model than the library's.",
@@ -115,3 +114,10 @@ def _taken(storage: Storage, document_id: str, dump: Dump) -> DumpFile:
         raise LecternError("The document is being changed elsewhere.", help="Look at it again in a moment.")
     storage.follow_edit(document_id)
     return DumpFile(str(dump.path), document_id, title, len(own), "taken")
+
+
+def _of_unit_length(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows, float32 (n, d), of length 1; those that have it stay as they are, bit for bit."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+    return np.where(np.abs(lengths - 1) <= UNIT_TOLERANCE, vectors, scaled).astype(np.float32)

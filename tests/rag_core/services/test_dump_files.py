@@ -65,6 +65,20 @@ def test_what_was_written_is_taken_back_and_followed_by_every_index(library: Lib
     assert hit.score == pytest.approx(float(unit[hit.index] @ library.embed(["How long is river 3?"])[0]), abs=1e-4)
 
 
+def test_vectors_of_unit_length_are_taken_bit_for_bit(library: Library, tmp_path: Path) -> None:
+    add_text(library, "rivers.txt", TEXT)
+    (made,) = library.dump_files.write(tmp_path / "vectors")
+    path, first = Path(made.path), Path(made.path).read_bytes()
+    _, vectors, _ = of_seed(path)
+    near = vectors + np.random.default_rng(0).normal(0, 0.005, vectors.shape)
+    unit = (near / np.linalg.norm(near, axis=1, keepdims=True)).astype("<f4")
+    for given in (first[:16] + unit.tobytes() + first[16 + unit.nbytes :], first):
+        path.write_bytes(given)
+        assert [one.outcome for one in library.dump_files.take(path)] == ["taken"]
+        (again,) = library.dump_files.write(tmp_path / "again")
+        assert Path(again.path).read_bytes() == given
+
+
 def test_hashes_of_eight_bytes_are_those_of_the_seed_s_own_files(library: Library, tmp_path: Path) -> None:
     add_text(library, "rivers.txt", TEXT)
     (made,) = library.dump_files.write(tmp_path / "vectors")
