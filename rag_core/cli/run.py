@@ -62,13 +62,17 @@ def serve_here(session: Session, port: int, address: str = HERE, *, browser: boo
     if not is_own(address) and not _signs_in():
         _check_keys(settings)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "LECTERN_DATA_DIR": str(settings.data_dir)}
-    has_screen = sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-    headless = str(not (browser and has_screen)).lower()
+    headless = str(not (browser and has_screen())).lower()
     arguments = [str(APP_DIR / "app.py"), "--server.port", str(port), "--server.headless", headless]
     arguments += ["--server.address", address, "--browser.serverAddress", address]
     for host in (HERE, "localhost", address, *settings.doors.hosts):
         arguments += ["--server.allowedHosts", host]
     os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", *arguments], environment)
+
+
+def has_screen() -> bool:
+    """Whether a window can be opened here."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _signs_in() -> bool:
