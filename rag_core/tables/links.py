@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from rag_core.tables.question_words import in_english
 from rag_core.tables.table import Column, Mask, WholeTable, normalised
 from rag_core.tables.values import MONTHS, Numbers, date_in, number_in
 from rag_core.text.languages import language_of
@@ -109,6 +110,11 @@ class Words:
         return [fold(match[0].casefold()) for match in self.matches]
 
     @cached_property
+    def english(self) -> list[list[str]]:
+        """What each word is in the English of questions (see `in_english`)."""
+        return in_english(self.plain, language_of(self.text))
+
+    @cached_property
     def said(self) -> list[str]:
         """The words in small letters, with their accents."""
         return [match[0].casefold() for match in self.matches]
@@ -125,7 +131,10 @@ class Words:
         return [
             place for place, word in enumerate(self.plain)
             if word.isdigit()
-            or (len(word) > 1 and not {word, self.said[place]} & function_words and self.matches[place][0] not in _EACH)
+            or (
+                len(word) > 1 and not {word, self.said[place]} & function_words and self.matches[place][0] not in _EACH
+                and not STOP_WORDS.issuperset(self.english[place])
+            )
         ]  # fmt: skip
 
     @cached_property

@@ -44,12 +44,15 @@ def outflow_places(words: Words) -> list[int]:
     return [place for place, word in enumerate(words.stems) if word in _WORDS]
 
 
-def neutral_words(words: Words) -> list[str]:
-    """A question's words, those for what is paid as an amount is called that may come in or go out."""
+def neutral_words(words: Words) -> list[list[str]]:
+    """A question's words in English, those for what is paid as an amount is called that may come in or go out."""
     places = outflow_places(words)
     if not places:
-        return words.plain
-    return ["amount" if place in places else _ENDS.get(word, word) for place, word in enumerate(words.plain)]
+        return words.english
+    return [
+        ["amount"] if place in places else [_ENDS.get(word, word) for word in some]
+        for place, some in enumerate(words.english)
+    ]
 
 
 def outflow_columns(words: Words, table: WholeTable) -> set[int]:

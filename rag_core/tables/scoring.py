@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -35,12 +35,6 @@ _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: 
             grammar.SHARE: "count"}  # fmt: skip
 _CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
 _SIGNS = {"month": "within"}  # a month is a period
-# Words by which others say the same; weights are fitted on too few questions that have these.
-_SAME = {
-    "mean": "average", "avg": "average", "durchschnitt": "average", "durchschnittliche": "average",
-    "moyenne": "average", "biggest": "largest", "greatest": "largest", "maximum": "highest", "max": "highest",
-    "minimum": "lowest", "min": "lowest", "summe": "total", "gesamtsumme": "total", "insgesamt": "total",
-}  # fmt: skip
 _CLEAR = 1.0  # from which weight on a word speaks clearly for an operation
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
@@ -119,7 +113,17 @@ class Scene:
         found = grammar.plans(
             self.table, conditions, count, is_of_neighbours=self.words.name_neighbours, sizes=sorted(sizes)
         )
-        return filter(self._is_of_payments, found) if self.outflows else found
+        found = filter(self._is_of_payments, found) if self.outflows else found
+        return filter(self._is_someone, found) if self.asks == "who" and self._has_names else found
+
+    @cached_property
+    def _has_names(self) -> bool:
+        return any(column.has_names for column in self.table.columns)
+
+    def _is_someone(self, plan: Plan) -> bool:
+        """Whether what is told to one who asks "Who?" is no code, unless its column is named."""
+        column = self.table.columns[plan.target]
+        return plan.target < 0 or column.kind != "text" or column.has_names or bool(self.named[plan.target])
 
     def _is_of_payments(self, plan: Plan) -> bool:
         """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
@@ -129,23 +133,24 @@ class Scene:
     @cached_property
     def asks(self) -> str:
         """The question word."""
-        text = " ".join(self.words.plain)
+        text = " ".join(chain.from_iterable(self.words.english))
         return next((word for word in _QUESTIONS if f" {word} " in f" {text} "), "none")
 
     @cached_property
     def behind(self) -> int:
         """The place of the word right behind the question word, of "which city", or -1."""
         last = self.asks.split()[-1]
-        place = self.words.plain.index(last) + 1 if last in self.words.plain else -1
-        return place if place < len(self.words.plain) else -1
+        asking = next((place for place, some in enumerate(self.words.english) if last in some), len(self.words.plain))
+        behind = (place for place, some in enumerate(self.words.english) if place > asking and some)
+        return next(behind, -1)
 
 
 def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str]) -> Features:
     """What speaks for an operation: the question's words, by themselves and in pairs.
 
     Which end is the largest payment says the column's sign, and no word."""
-    said = neutral_words(scene.words) if operation in MIRRORED else scene.words.plain
-    words = [*(_SAME.get(word, word) for word in said[:-1]), *said[-1:]]  # "What does it mean?"
+    said = neutral_words(scene.words) if operation in MIRRORED else scene.words.english
+    words = [*chain.from_iterable(said)]
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     found = {f"o {operation} {word}": 1.0 for word in (*words, *pairs) if word in vocabulary}
     return found | {f"o {operation}": 1.0}
@@ -210,7 +215,7 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
         if one.comparison:
             more["c compared near"] = float(scene.nearness[one.column])
             more["c compared nearest"] = float(one.column in _nearest_figures(scene))
-            around = [*words.plain[max(one.first - 2, 0) : one.first], *words.plain[one.last : one.last + 2]]
+            around = chain(*words.english[max(one.first - 2, 0) : one.first], *words.english[one.last : one.last + 2])
             more |= {f"c {sign} {word}": 1.0 for word in around if word in vocabulary}
         for name, value in more.items():
             found[name] = found.get(name, 0.0) + value
@@ -279,8 +284,10 @@ def operation_words(words: Words, *operations: str) -> set[int]:
     """The places of words that speak clearly for one of some operations: "average", "highest"."""
     known = weights().values
     names = [name for one in operations for name in {one, MIRRORED.get(one, one)}]
-    said = [_SAME.get(word, word) for word in words.plain]
-    return {at for at in words.telling if any(known.get(f"o {name} {said[at]}", 0.0) >= _CLEAR for name in names)}
+    return {
+        at for at in words.telling
+        if any(known.get(f"o {name} {said}", 0.0) >= _CLEAR for name in names for said in words.english[at])
+    }  # fmt: skip
 
 
 class Scorer:

@@ -123,6 +123,12 @@ class Column:
         known = self.values[~np.isnan(self.values)]
         return self.kind == "number" and bool(len(known)) and bool((known == np.round(known)).all())
 
+    @cached_property
+    def has_names(self) -> bool:
+        """Whether most of its cells are texts without digits, as names are and codes are not."""
+        sample = [text for text in self.texts[:_SAMPLE] if text]
+        return self.kind == "text" and 2 * sum(not any(map(str.isdigit, text)) for text in sample) > len(sample)
+
     def rows_of(self, codes: Sequence[int]) -> Mask:
         """The rows whose cell is one of some distinct ones."""
         wanted = np.zeros(len(self.texts), bool)

@@ -55,7 +55,8 @@ class Shelf:
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Iterator[Shelf]:
     folder = tmp_path_factory.mktemp("hostile")
-    with Library.open(Settings(_env_file=None, data_dir=folder, database_url=new_database())) as library:
+    settings = Settings(_env_file=None, data_dir=folder, database_url=new_database(), page_timeout_s=120)
+    with Library.open(settings) as library:
         library.warm_up()
         opened = Shelf(library)
         opened.add("orders.csv", ORDERS.encode())
