@@ -62,11 +62,21 @@ def show(session: Session, events: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         say()
         if answer["trace"]["restated"]:
             say(f"  understood as: {answer['trace']['query']}")
+        _judge(answer)
         cite(session, answer)
         searched = answer["trace"]["searched"]
         if answer["outcome"] == "not found" and searched and searched["documents"]:
             say(f"  The passages that come nearest: lectern search {shlex.quote(answer['question'])}")
     return answer
+
+
+def _judge(answer: Mapping[str, Any]) -> None:
+    """Print which sentences no passage holds, and how sure an answer is."""
+    for sentence in answer["sentences"]:
+        if not sentence["supported"]:
+            say(f"  not found in the passages: {' '.join(sentence['text'].split())}")
+    if answer["outcome"] == "answered" and answer["citations"]:
+        say(f"  confidence: {answer['confidence']:.2f} of 1")
 
 
 def cite(session: Session, answer: Mapping[str, Any]) -> None:
