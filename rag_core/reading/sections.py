@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rag_core.domain import Line, Page, Section
 from rag_core.reading.base import Heading
@@ -19,13 +20,14 @@ MOST_LINES = 1_000
 LEAST_PART = 3
 _DIGITS = "0123456789"
 _NOT_WORD = re.compile(r"[\W_]+")
+_APPENDIX = re.compile("^(?:appendix|anhang|annexe)")
 
 
 def place(headings: Iterable[Heading], pages: Sequence[Page]) -> tuple[Section, ...]:
     """Return sections in reading order. A heading is looked for by its words, then by its height on the page."""
     sections = []
     heard: list[Section] = []
-    for heading in headings:
+    for heading in _told_apart(headings, pages):
         page = pages[heading.page - 1]
         line = _line(heading, page) if heading.start is None else None
         start = heading.start if heading.start is not None else _start(heading, page, line)
@@ -47,6 +49,41 @@ def together(outline: Sequence[Section], guessed: Sequence[Section]) -> tuple[Se
 def bare_words(text: str) -> str:
     """Return letters and digits alone, for comparing headings however they are spaced, marked and capitalised."""
     return _NOT_WORD.sub("", text).casefold()
+
+
+def _told_apart(headings: Iterable[Heading], pages: Sequence[Page]) -> Iterator[Heading]:
+    """The headings; one that points to where an earlier one does, and whose words stand further on, points there.
+
+    LaTeX may count the sections of an appendix from 1 again. Their destinations are then those of the first sections,
+    and "A Proofs" points to "1 Introduction".
+    """
+    pointed: set[tuple[int, float | None]] = set()
+    lines: Mapping[str, list[tuple[int, int]]] | None = None
+    last = 1
+    for heading in headings:
+        place = heading.page, heading.top
+        if heading.top is not None and place in pointed and _line(heading, pages[heading.page - 1]) is None:
+            lines = _places(pages) if lines is None else lines
+            behind = (one for one in lines.get(_called(heading.title), ()) if one[0] >= last)
+            page, start = next(behind, (heading.page, heading.start))
+            heading = replace(heading, page=page, start=start)
+        pointed.add(place)
+        last = max(last, heading.page)
+        yield heading
+
+
+def _places(pages: Sequence[Page]) -> dict[str, list[tuple[int, int]]]:
+    """Page and start of every line, by what a heading in it is called."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for page in pages:
+        for line in page.lines[:MOST_LINES]:
+            found.setdefault(_called(page.text[line.start : line.end]), []).append((page.number, line.start))
+    return found
+
+
+def _called(text: str) -> str:
+    """The letters and digits of a heading: "A Proofs" is "Appendix A. Proofs" on its page."""
+    return _APPENDIX.sub("", bare_words(text))
 
 
 def _line(heading: Heading, page: Page) -> Line | None:

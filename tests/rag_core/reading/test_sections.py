@@ -18,12 +18,15 @@ LINES = ["Running title 7", "2.4 Library Notes", "Some text about library notes"
 
 
 def page() -> Page:
-    starts = [sum(len(line) + 1 for line in LINES[:index]) for index in range(len(LINES))]
-    lines = tuple(
+    return Page(1, "\n".join(LINES), lines=lines_of(LINES))
+
+
+def lines_of(rows: list[str]) -> tuple[Line, ...]:
+    starts = [sum(len(line) + 1 for line in rows[:index]) for index in range(len(rows))]
+    return tuple(
         Line(start, start + len(line), Box(0.1, 0.1 + 0.1 * index, 0.9, 0.15 + 0.1 * index))
-        for index, (start, line) in enumerate(zip(starts, LINES, strict=True))
+        for index, (start, line) in enumerate(zip(starts, rows, strict=True))
     )
-    return Page(1, "\n".join(LINES), lines=lines)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +53,31 @@ def test_sections_come_in_reading_order() -> None:
     second = Page(2, "Late")
     found = place([Heading("Late", 1, 2), Heading("End", 2, 1), Heading("Library Notes", 1, 1)], [page(), second])
     assert [(item.title, item.page) for item in found] == [("Library Notes", 1), ("End", 1), ("Late", 2)]
+
+
+def test_a_heading_that_points_to_an_earlier_one_s_place_is_found_where_its_words_stand() -> None:
+    """Of a paper whose appendix counts its sections from 1 again: "A Proofs" points to "1 Introduction"."""
+    told = [
+        ["1 Introduction", "See A Proofs", "2 Methods"],
+        ["Appendix A. Proofs", "A.1 Lemma"],
+        ["B Data", "A Proofs"],
+    ]
+    pages = [
+        Page(number, "\n".join(rows), lines=lines_of(rows)) for number, rows in enumerate(told, start=1)
+    ]  # fmt: skip
+    outline = [
+        Heading("1 Introduction", 1, 1, top=0.1), Heading("2 Methods", 1, 1, top=0.3),
+        Heading("A Proofs", 1, 1, top=0.1), Heading("A.1 Lemma", 2, 2, top=0.2),
+        Heading("B Data", 1, 1, top=0.3), Heading("C Nowhere", 1, 1, top=0.3),
+    ]  # fmt: skip
+    found = [
+        (item.title, item.page, pages[item.page - 1].text[item.start :].splitlines()[0])
+        for item in place(outline, pages)
+    ]
+    assert found == [
+        ("1 Introduction", 1, "1 Introduction"), ("2 Methods", 1, "2 Methods"), ("C Nowhere", 1, "2 Methods"),
+        ("A Proofs", 2, "Appendix A. Proofs"), ("A.1 Lemma", 2, "A.1 Lemma"), ("B Data", 3, "B Data"),
+    ]  # fmt: skip
 
 
 def test_a_page_that_is_all_bold_has_no_heading_by_its_bold() -> None:
