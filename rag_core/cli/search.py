@@ -57,6 +57,8 @@ def _explain(searched: Searched, notes: tuple[str, ...]) -> None:
     say(f"{searched.mode or 'nothing'} search of {there}")
     for note in notes:
         say(f"note: {note}")
+    if searched.expansion:
+        say(f"expanded by: {searched.expansion}")
     columns = {"outcome": False, **dict.fromkeys(names, True), "page": True, "title": False}
     rows = []
     for one in searched.candidates:

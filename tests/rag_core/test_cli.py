@@ -59,6 +59,7 @@ def test_the_whole_road(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert out.count("rank ") == 3
     assert "milliseconds: embed" in out
     _, out, _ = run("search", "rye bread", "-k", "1", "--explain", "--mode", "scaler")
+    assert "\nexpanded by: rye bread " in out  # the new question of level two
     assert "scaler search of 4 documents, 4 chunks" in out
     assert "not clustered" not in out
     monkeypatch.setenv("LECTERN_RETRIEVAL__MODE", "clusters")

@@ -51,7 +51,9 @@ def _umap(vectors: Floats, sample: NDArray[np.intp], count: int, seed: int) -> F
     import umap
 
     neighbours = min(15, len(sample) - 1)
-    axes = umap.UMAP(n_components=count, n_neighbors=neighbours, metric="cosine", init="pca", random_state=seed)
+    axes = umap.UMAP(
+        n_components=count, n_neighbors=neighbours, metric="cosine", init="pca", random_state=seed, n_jobs=1
+    )
     axes.fit(vectors[sample])
     reduced: Floats = np.asarray(axes.transform(vectors), dtype=np.float32)
     return reduced
