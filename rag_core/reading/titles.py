@@ -16,6 +16,8 @@ from rag_core.reading.front import Front, FrontLine, bare, ink_share
 from rag_core.reading.organisations import is_legal_name
 from rag_core.reading.periods import DATE, MONTH
 from rag_core.reading.sections import bare_words
+from rag_core.text.languages import language_of
+from rag_core.text.wordlists import stop_words
 
 _FILE = Path(__file__).with_name("not_titles.txt")
 _MOST_CHARS = 160
@@ -73,15 +75,15 @@ def find_title(parsed: ParsedDocument, names: Sequence[str], front: Front) -> st
     named = set(_words(" ".join(from_names)))
     scores: dict[str, float] = {}
     best: dict[str, str] = {}
-    for text, worth in _candidates(parsed, names, front, heard):
+    for text, worth, runs_on in _candidates(parsed, names, front, heard):
         title = _PROGRAM.sub("", text).strip()
         title = _RUNNING.sub("", title) if parsed.media_type == PDF else title
         key = bare_words(title)
         if not key:
             continue
         shared = len(named & set(_words(title))) / max(len(named), 1)
-        agrees = 0.0 if title in from_names else _AGREES * shared
-        score = (worth + agrees) * likeness(title)
+        agrees = 0.0 if title in from_names or runs_on else _AGREES * shared
+        score = (worth + agrees) * likeness(title) * (_RUNS_ON if runs_on else 1.0)
         scores[key] = max(score, scores.get(key, 0.0)) + (0.25 * min(score, scores[key]) if key in scores else 0.0)
         best.setdefault(key, title)
     top = max(scores, key=lambda key: scores[key], default="")
@@ -127,26 +129,27 @@ def _is_possible(text: str) -> bool:
 
 def _candidates(
     parsed: ParsedDocument, names: Sequence[str], front: Front, heard: set[str]
-) -> Iterator[tuple[str, float]]:
-    """Texts that may be the title, with what each is worth by its place."""
+) -> Iterator[tuple[str, float, bool]]:
+    """Texts that may be the title, with what each is worth by its place, and whether a sentence begins with it that
+    runs on."""
     if parsed.title and parsed.title not in {title_from(name) for name in names}:
         words = [word for word in _words(parsed.title) if len(word) > 2]
         is_checked = heard and parsed.media_type != EPUB  # a book's first chapter need not name the book
         unheard = sum(word not in heard for word in words) / max(len(words), 1) if is_checked else 0.0
-        yield bare(parsed.title), _SAID - _UNHEARD * unheard
-    yield from _headings(parsed, front)
+        yield bare(parsed.title), _SAID - _UNHEARD * unheard, False
+    yield from ((text, worth, False) for text, worth in _headings(parsed, front))
     if any(line.bottom for line in front.first):
         yield from _large(sorted((line for line in front.first if not line.is_sideways), key=lambda line: line.top))
     # A workbook is not called as its first sheet is.
     sheets = {bare(section.title) for section in parsed.sections} if parsed.media_type in SHEETS else set()
     first = [line for line in _above_rows(parsed, front) if not line.row and line.text not in sheets]
     for number, (line, below) in enumerate(zip(first[:6], (*first[1:], FrontLine("", 0)), strict=False)):
-        is_running = _is_running(below.text)
+        is_running = _is_running(below.text) or (not line.alone and _is_cut(line.text))
         if is_running and len(line.text.split()) > _MOST_RUNNING_WORDS:
             continue
         worth = _ALONE if line.alone and parsed.media_type != PDF else _LINE
-        yield line.text, (worth - 0.1 * number) * (_RUNS_ON if is_running else 1.0)
-    yield from ((readable(name), _NAME) for name in names)
+        yield line.text, worth - 0.1 * number, is_running
+    yield from ((readable(name), _NAME, False) for name in names)
 
 
 def _above_rows(parsed: ParsedDocument, front: Front) -> Sequence[FrontLine]:
@@ -160,6 +163,12 @@ def _is_running(below: str) -> bool:
     return below[:1].islower() and not _ADDRESS.search(below)
 
 
+def _is_cut(text: str) -> bool:
+    """Whether a line ends with a word that leads on to another, as "to" and "of the" do."""
+    *before, last = _WORD.findall(text) or [""]
+    return bool(before) and len(last) > 1 and last.islower() and last in stop_words(language_of(text))
+
+
 def _headings(parsed: ParsedDocument, front: Front) -> Iterator[tuple[str, float]]:
     if parsed.media_type in SHEETS:
         return
@@ -169,15 +178,17 @@ def _headings(parsed: ParsedDocument, front: Front) -> Iterator[tuple[str, float
         yield bare(section.title), _FIRST_HEADING if is_opening else _HEADING - 0.3 * number
 
 
-def _large(lines: Sequence[FrontLine]) -> Iterator[tuple[str, float]]:
-    """Lines in larger type; those of one size that follow each other are one."""
+def _large(lines: Sequence[FrontLine]) -> Iterator[tuple[str, float, bool]]:
+    """Lines in larger type; those of one size that follow each other are one. A sentence runs on in a line of that size
+    which is too far from it, or one too many, to be of the title."""
     run: list[FrontLine] = []
     place = 0.0
     for line in (*lines, FrontLine("", 0)):
         goes_on = run and len(run) < _MERGED and _is_next(run[-1], line)
         if run and not goes_on:
             size = max(item.size for item in run)
-            yield " ".join(item.text for item in run), _LARGE + min(size - 1.0, 1.5) - place
+            runs_on = (_is_running(line.text) and _is_as_large(run[-1], line)) or _is_cut(run[-1].text)
+            yield " ".join(item.text for item in run), _LARGE + min(size - 1.0, 1.5) - place, runs_on
             place += _LOWER * _is_possible(run[0].text)
             run = []
         if line.size >= _LARGE_SIZE:
@@ -188,9 +199,12 @@ def _large(lines: Sequence[FrontLine]) -> Iterator[tuple[str, float]]:
 
 def _is_next(above: FrontLine, line: FrontLine) -> bool:
     height = (above.bottom - above.top) / ink_share(above.text)
-    similar = line.size >= _LARGE_SIZE and 0.85 <= line.size / above.size <= 1.18
     near = -0.5 * height <= line.top - above.bottom <= 0.95 * height
-    return similar and near and _is_possible(line.text) and _is_possible(above.text)
+    return _is_as_large(above, line) and near and _is_possible(line.text) and _is_possible(above.text)
+
+
+def _is_as_large(above: FrontLine, line: FrontLine) -> bool:
+    return line.size >= _LARGE_SIZE and 0.85 <= line.size / above.size <= 1.18
 
 
 def _words(text: str) -> list[str]:

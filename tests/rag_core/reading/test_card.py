@@ -249,3 +249,26 @@ def test_a_label_beside_a_second_table_is_no_title_of_a_workbook(tmp_path: Path)
     book.save(tmp_path / "bakery.xlsx")
     parsed_book = Reader(ReadingSettings()).read(tmp_path / "bakery.xlsx", "bakery.xlsx")
     assert make_card(parsed_book, ["bakery.xlsx"]).title == "bakery"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "title"),
+    [
+        (
+            "Alice was beginning to get very tired of sitting by her sister on the\n"
+            "bank, and of having nothing to do: once or twice she had peeped in.\n",
+            "alice.txt",
+            "alice",
+        ),
+        (
+            "Docling bundles PDF document conversion to\nJSON and Markdown in an easy self contained\npackage\n",
+            "ocr_test.pdf",
+            "Ocr test",
+        ),
+        ("What We Live By\n\nEverybody on the island works at the harbour.\n", "essay 3.txt", "What We Live By"),
+        ("# Header\n\nThis is the first paragraph.\n", "tides by month.md", "Tides by month"),
+    ],
+)
+def test_the_beginning_of_a_sentence_and_a_part_of_a_page_are_no_titles(text: str, name: str, title: str) -> None:
+    parsed = ParsedDocument("text/plain", (Page(1, text),))
+    assert make_card(parsed, [name]).title == title
