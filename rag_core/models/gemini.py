@@ -5,6 +5,7 @@ The key goes into the client and nowhere else: no message, repr or log of Lecter
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Generator
 from importlib.util import find_spec
 from typing import Any
@@ -18,6 +19,10 @@ from rag_core.models.gemini_models import writing
 from rag_core.models.messages import Request, Usage
 from rag_core.models.server_tokens import estimated
 from rag_core.settings import Settings
+
+# Google's packages tell whoever asks a question that their support ends, or that Python's does.
+for _package in ("google.api_core", "google.generativeai"):
+    warnings.filterwarnings("ignore", rf"(?s).*{_package}", FutureWarning)
 
 GEMINI = "gemini"
 INSTALL_GEMINI = "Install it: .venv/bin/pip install google-generativeai."

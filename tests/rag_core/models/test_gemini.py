@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -17,6 +19,7 @@ from rag_core.errors import Cancelled, ModelUnavailable
 from rag_core.models import ChatMessage, ChatModel, Usage, open_model, prompted
 from rag_core.models.gemini import list_models
 from rag_core.settings import GenerationSettings, Settings
+from tests.conftest import PROJECT
 from tests.rag_core.models.gemini_server import Script, gemini_server
 
 KEY = "AIzaSecretKey-0123456789"
@@ -259,3 +262,10 @@ def test_a_choice_is_kept_and_gives_way_to_the_settings(script: Script, settings
         library.language_models.choose_gemini_model("gemini-3.5-pro")
     with Library.open(plain.changed("generation", gemini_model="gemini-3.5-flash")) as library:
         assert library.language_models.gemini_model == "gemini-3.5-flash"
+
+
+def test_who_asks_is_told_nothing_of_packages_whose_support_ends() -> None:
+    code = "from rag_core.models.gemini import _client; _client('key', '')"
+    done = subprocess.run([sys.executable, "-W", "default", "-c", code], cwd=PROJECT, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "FutureWarning" not in done.stderr
