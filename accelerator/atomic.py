@@ -70,14 +70,14 @@ def write_together(
         reach(f"{kind}.kept")
 
 
-def write_by(path: Path, write: Callable[[int], None], *, mode: int = 0o600, kind: str = "file") -> None:
+def write_by(path: Path, write: Callable[[int], None], *, kind: str = "file") -> None:
     """Have `write` fill a file by its descriptor, in any order, and let it appear as `path` in one step.
 
     See `write_atomically` for what is promised, raised and left. `write` may raise what it will.
     """
     work = work_path(path)
     try:
-        descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             write(descriptor)
             reach(f"{kind}.written")

@@ -122,9 +122,6 @@ class Earlier:
         return f"Earlier questions and answers in the prompt: {', '.join(told)}." if told else ""
 
 
-NOTHING_EARLIER = Earlier()
-
-
 def earlier_turns(history: Sequence[Message], count: Callable[[str], int], room: int) -> Earlier:
     """The last two questions with their answers, and of those before the first sentences, in `room` tokens."""
     turns = [(one.question, _unmarked(one.answer.text)) for one in history if one.answer and one.answer.text]

@@ -26,6 +26,7 @@ from rag_core.errors import (
 )
 from rag_core.models.gguf_files import GGUF_MAGIC, check_gguf
 from rag_core.models.hub import Remote, checked, default_hub, find
+from rag_core.models.server_errors import unavailable
 
 if TYPE_CHECKING:
     import httpx
@@ -245,7 +246,9 @@ def _translated(wanted: str) -> Iterator[None]:
     except Cancelled as error:
         raise _stopped() from error
     except (httpx.ConnectError, SourceUnavailable) as error:
-        raise _away(f"The server of {wanted[:100]} cannot be reached.", "Check the connection and the name.") from error
+        raise unavailable(
+            f"The server of {wanted[:100]} cannot be reached.", "Check the connection and the name."
+        ) from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise _broke_off(wanted) from error
     except OSError as error:
@@ -253,10 +256,4 @@ def _translated(wanted: str) -> Iterator[None]:
 
 
 def _broke_off(wanted: str) -> LecternError:
-    return _away(f"The download of {wanted[:100]} broke off.", "Try again: it goes on from there.")
-
-
-def _away(message: str, help: str) -> LecternError:
-    error = ModelUnavailable(message, help=help)
-    error.retryable = True
-    return error
+    return unavailable(f"The download of {wanted[:100]} broke off.", "Try again: it goes on from there.")

@@ -17,6 +17,7 @@ from rag_core.models.addresses import is_here
 from rag_core.models.base import ChatModel, Provider
 from rag_core.models.gemini_models import writing
 from rag_core.models.messages import Request, Usage
+from rag_core.models.server_errors import unavailable
 from rag_core.models.server_tokens import estimated
 from rag_core.settings import Settings
 
@@ -93,7 +94,7 @@ class GeminiModel(ChatModel):
             names = ", ".join(list_models(self._all)[:_OFFERED])
         except ModelUnavailable:
             names = ""
-        return _unavailable(
+        return unavailable(
             f"Gemini has no model called {self._name}." + (f" It has: {names}." if names else ""),
             "Choose one of them on the Models page, or name it by LECTERN_GENERATION__GEMINI_MODEL.",
             retryable=False,
@@ -113,7 +114,7 @@ def list_models(settings: Settings) -> tuple[str, ...]:
             if "generateContent" in model.supported_generation_methods
         ]
     except _failures() as error:
-        failure = _explained(error, _LIST_S) or _unavailable("Gemini tells no list of its models.", "Name one.")
+        failure = _explained(error, _LIST_S) or unavailable("Gemini tells no list of its models.", "Name one.")
         raise failure from _told(error, settings)
     return writing(found)
 
@@ -121,7 +122,7 @@ def list_models(settings: Settings) -> tuple[str, ...]:
 def _proposed(settings: Settings) -> str:
     names = list_models(settings)
     if not names:
-        raise _unavailable(
+        raise unavailable(
             "Gemini has no model for this key.", "Name one by LECTERN_GENERATION__GEMINI_MODEL.", retryable=False
         )
     return names[0]
@@ -202,20 +203,20 @@ def _explained(error: Exception, timeout_s: float) -> ModelUnavailable | None:
 
     status, text = getattr(error, "code", None), str(error).casefold()
     if isinstance(error, requests.Timeout | google.DeadlineExceeded | google.GatewayTimeout) or "timed out" in text:
-        return _unavailable(
+        return unavailable(
             f"Gemini did not answer within {timeout_s:g} seconds.", "Try again, or choose a model on this machine."
         )
     if isinstance(error, requests.ConnectionError):
-        return _unavailable("Gemini cannot be reached.", "Check the connection, or choose a model on this machine.")
+        return unavailable("Gemini cannot be reached.", "Check the connection, or choose a model on this machine.")
     if status in (401, 403) or "api key" in text or "api_key" in text:
-        return _unavailable("Gemini refused the key.", "Check the key and enter it again.", retryable=False)
+        return unavailable("Gemini refused the key.", "Check the key and enter it again.", retryable=False)
     if status == 429:
-        return _unavailable("Gemini's quota for this key is used up.", "Wait a while, or choose another model.")
+        return unavailable("Gemini's quota for this key is used up.", "Wait a while, or choose another model.")
     if status == 404:
         return None
     if status == 400:
-        return _unavailable("Gemini refused the request.", "Ask in other words.", retryable=False)
-    return _unavailable("Gemini failed to answer.", "Try again in a while, or choose a model on this machine.")
+        return unavailable("Gemini refused the request.", "Ask in other words.", retryable=False)
+    return unavailable("Gemini failed to answer.", "Try again in a while, or choose a model on this machine.")
 
 
 def _told(error: Exception, settings: Settings) -> Exception | None:
@@ -241,13 +242,7 @@ def _name(value: Any) -> str:
 
 
 def _blocked(what: str) -> ModelUnavailable:
-    return _unavailable(f"Gemini blocked {what}.", "Ask in other words, or choose a model on this machine.")
-
-
-def _unavailable(message: str, help: str, *, retryable: bool = True) -> ModelUnavailable:
-    error = ModelUnavailable(message, help=help)
-    error.retryable = retryable
-    return error
+    return unavailable(f"Gemini blocked {what}.", "Ask in other words, or choose a model on this machine.")
 
 
 def _statuses(settings: Settings) -> tuple[ModelStatus, ...]:

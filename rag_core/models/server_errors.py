@@ -28,16 +28,15 @@ def explained(error: Exception, server: str, timeout_s: float) -> LecternError:
     import httpx
 
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
-        return _unavailable(f"{server} cannot be reached.", "Start the server, or check its address.", retryable=True)
+        return unavailable(f"{server} cannot be reached.", "Start the server, or check its address.")
     if isinstance(error, httpx.TimeoutException):
-        return _unavailable(
+        return unavailable(
             f"{server} did not answer within {timeout_s:g} seconds.",
             "Try again: it may have been loading the model. generation.timeout_s sets how long is waited.",
-            retryable=True,
         )
     if isinstance(error, httpx.HTTPError):
-        return _unavailable(f"{server} broke off its answer.", "Ask again.", retryable=True)
-    return _unavailable(
+        return unavailable(f"{server} broke off its answer.", "Ask again.")
+    return unavailable(
         f"{server} does not answer as a server of models does.", "Check the address; most end in /v1.", retryable=False
     )
 
@@ -56,25 +55,25 @@ def refused(
     name, status = response.request.url.host, response.status_code
     says = _said(response, server, told)
     if status in (401, 403):
-        return _unavailable(f"{name} refused the key.", "Check the key and enter it again.", retryable=False)
+        return unavailable(f"{name} refused the key.", "Check the key and enter it again.", retryable=False)
     if status == 404 and model:
         others = f" It has: {', '.join(there[:_TOLD_NAMES])}." if there else ""
-        return _unavailable(
+        return unavailable(
             f"{name} has no model called {model}.{others}{says}", "Choose another on the Models page.", retryable=False
         )
     if status == 404:
-        return _unavailable(f"{name} has no models there.", "Check the address; most end in /v1.", retryable=False)
+        return unavailable(f"{name} has no models there.", "Check the address; most end in /v1.", retryable=False)
     if status == 429:
-        return _unavailable(f"{name} takes no more questions now.{says}", "Wait a while.", retryable=True)
+        return unavailable(f"{name} takes no more questions now.{says}", "Wait a while.")
     if "context" in says.casefold():
-        return _unavailable(
+        return unavailable(
             f"The question and its passages are too long for the model.{says}",
             "Give the model a larger context, or lower server.context_tokens.",
             retryable=False,
         )
     if 300 <= status < 500:
-        return _unavailable(f"{name} refused the request.{says}", "Choose another model.", retryable=False)
-    return _unavailable(f"{name} failed to answer.{says}", "Try again in a while.", retryable=True)
+        return unavailable(f"{name} refused the request.{says}", "Choose another model.", retryable=False)
+    return unavailable(f"{name} failed to answer.{says}", "Try again in a while.")
 
 
 def _said(response: httpx.Response, server: ServerSettings, told: Mapping[str, Any] | None) -> str:
@@ -93,7 +92,8 @@ def _said(response: httpx.Response, server: ServerSettings, told: Mapping[str, A
     return f" It says: {text[:_TOLD_CHARS]}" if text else ""
 
 
-def _unavailable(message: str, help: str, *, retryable: bool) -> ModelUnavailable:
+def unavailable(message: str, help: str, *, retryable: bool = True) -> ModelUnavailable:
+    """An error that says whether the same may succeed later."""
     error = ModelUnavailable(message, help=help)
     error.retryable = retryable
     return error

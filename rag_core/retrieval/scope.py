@@ -59,22 +59,18 @@ def _conditions(scope: Scope) -> list[Condition]:
     """What a document must be, as this module's own SQL with named values."""
     found: list[Condition] = []
     if scope.documents:
-        found.append(("id = ANY(%(documents)s)", {"documents": _storable(scope.documents)}))
+        found.append(("id = ANY(%(documents)s)", {"documents": [storable(one) for one in scope.documents]}))
     if scope.folders:
         held = (
             "EXISTS (SELECT FROM sources s, unnest(%(folders)s::text[]) AS f (path)"
             " WHERE s.document_id = d.id AND starts_with(s.name, f.path))"
         )
-        found.append((held, {"folders": _storable(scope.folders)}))
+        found.append((held, {"folders": [storable(one) for one in scope.folders]}))
     if scope.added_since is not None:
         found.append(("added_at::date >= %(since)s", {"since": scope.added_since}))
     if scope.added_until is not None:
         found.append(("added_at::date <= %(until)s", {"until": scope.added_until}))
     return found + _of_cards(scope)
-
-
-def _storable(texts: Sequence[str]) -> list[str]:
-    return [storable(text) for text in texts]
 
 
 def _of_cards(scope: Scope) -> list[Condition]:
@@ -84,5 +80,5 @@ def _of_cards(scope: Scope) -> list[Condition]:
         found.append((f"{YEAR} = ANY(%(years)s)", {"years": list(scope.years)}))
     if scope.tags:
         held = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = d.id AND t.tag = ANY(%(tags)s))"
-        found.append((held, {"tags": _storable(scope.tags)}))
+        found.append((held, {"tags": [storable(one) for one in scope.tags]}))
     return found

@@ -71,7 +71,7 @@ class ChunkEdits:
         if not edit.in_place:
             self._storage.documents.edits.discard(document_id, place)
             return
-        document = self._ready(document_id)
+        document = ready_document(self._storage, document_id)
         if edit.left_out:
             with self._turn:
                 written = self._embedded(document, edit.text, edit.section)
@@ -99,20 +99,22 @@ class ChunkEdits:
 
     def _chunk(self, chunk_id: str) -> tuple[Document, Chunk]:
         document_id, _, number = chunk_id.rpartition(":")
-        document = self._ready(document_id)
+        document = ready_document(self._storage, document_id)
         index = int(number) if number.isascii() and number.isdigit() else -1
         chunk = next(iter(self._storage.documents.chunks(document_id, index, 1)), None) if index >= 0 else None
         if chunk is None or chunk.index != index:
             raise KeyError(chunk_id)
         return document, chunk
 
-    def _ready(self, document_id: str) -> Document:
-        document = self._storage.documents.get(document_id)
-        if document is None or document.state == "removing":
-            raise KeyError(document_id)
-        if document.state != "ready":
-            raise LecternError("The document is not ready yet.", help="Wait until it is.")
-        return document
+
+def ready_document(storage: Storage, document_id: str) -> Document:
+    """A document that can be changed. Raises KeyError where there is none, LecternError where it is not ready."""
+    document = storage.documents.get(document_id)
+    if document is None or document.state == "removing":
+        raise KeyError(document_id)
+    if document.state != "ready":
+        raise LecternError("The document is not ready yet.", help="Wait until it is.")
+    return document
 
 
 def _place(chunk: Chunk | ChunkEdit) -> ChunkSpan:

@@ -121,7 +121,7 @@ class FilesAgain:
         """The file of its folder that has its bytes."""
         seen = known.visit
         names = self._names(path.parent).get((seen.size_bytes, seen.modified_ns), [])
-        return next((path.with_name(name) for name in names if _holds(path.with_name(name), known.document_id)), None)
+        return next((path.with_name(name) for name in names if holds(path.with_name(name), known.document_id)), None)
 
     def _names(self, folder: Path) -> _Names:
         if folder not in self._listed:
@@ -141,7 +141,7 @@ def is_as_seen(visit: Visit) -> bool:
     return (status.st_size, status.st_mtime_ns) == (visit.size_bytes, visit.modified_ns)
 
 
-def _holds(path: Path, document_id: str) -> bool:
+def holds(path: Path, document_id: str) -> bool:
     """Whether a file has a document's bytes: its id begins their SHA-256."""
     try:
         with path.open("rb") as file:

@@ -6,13 +6,12 @@ chunking it was cut, so that whoever is stopped or killed goes on there. A chunk
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Progress
 from rag_core.ingest import Ingest
+from rag_core.services.files_again import holds
 from rag_core.storage import Storage
 
 _CHUNKING = "chunking"
@@ -82,7 +81,7 @@ def rechunk(
             break
         last = part[-1]
         ready = storage.documents.ready(part)
-        sound = {item.id: item.title for item in ready.values() if _is_sound(storage.files.path(item.id), item.id)}
+        sound = {item.id: item.title for item in ready.values() if holds(storage.files.path(item.id), item.id)}
         kept += len(ready) - len(sound)
         storage.documents.chunkings.put(wanted, [key for key in part if key not in sound])
         storage.read_again(list(sound))
@@ -98,12 +97,3 @@ def rechunk(
 
 def _is_settled(storage: Storage, chunking: str) -> bool:
     return storage.conversations.preference(_CHUNKING) == chunking
-
-
-def _is_sound(path: Path, document_id: str) -> bool:
-    """Whether a document's kept file is the one that it was made from: its id begins the file's SHA-256."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest().startswith(document_id)
-    except OSError:
-        return False

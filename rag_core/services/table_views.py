@@ -19,7 +19,7 @@ from rag_core.domain import (
     TableRows,
     TableView,
 )
-from rag_core.errors import LecternError
+from rag_core.services.editing import ready_document
 from rag_core.services.questions import QuestionService
 from rag_core.storage import Storage
 from rag_core.storage.indexes.table_index import TableIndex
@@ -87,7 +87,7 @@ class TableViews:
 
         Raises ValueError for a row or column that there is not, LecternError where the document is not ready.
         """
-        found, document = self._table(document_id, table), self._document(document_id)
+        found, document = self._table(document_id, table), ready_document(self._storage, document_id)
         for column, kind in (columns or {}).items():
             if not 0 <= column < len(found.columns) or kind not in get_args(ColumnType):
                 raise ValueError(f"The table has no column {column}, or none can hold “{str(kind)[:20]}”.")
@@ -100,22 +100,14 @@ class TableViews:
 
     def undo(self, document_id: str, table: int) -> None:
         """Have a table be as it was read; also what was set right of one that its document has no longer."""
-        document = self._document(document_id)
+        document = ready_document(self._storage, document_id)
         self._storage.documents.table_readings.discard(document_id, table)
         self._storage.index(TableIndex).read_anew(document)
 
     def readings(self, document_id: str) -> list[TableReading]:
         """All that was set right of a document's tables, also what fits none of them any more."""
-        self._document(document_id)
+        ready_document(self._storage, document_id)
         return list(self._storage.documents.table_readings.of(document_id))
-
-    def _document(self, document_id: str) -> Document:
-        document = self._storage.documents.get(document_id)
-        if document is None or document.state == "removing":
-            raise KeyError(document_id)
-        if document.state != "ready":
-            raise LecternError("The document is not ready yet.", help="Wait until it is.")
-        return document
 
     def _table(self, document_id: str, table: int) -> WholeTable:
         tables = self._tables(document_id)

@@ -191,10 +191,6 @@ class Storage:
         reasons = (self.log.reason(index.name, document_id) for index in self.indexes if index.needed)
         return next(filter(None, reasons), None)
 
-    def rewrite_dump(self, document_id: str) -> None:
-        """Write a document's dump anew from PostgreSQL. Raises StoreUnavailable or StoreCorrupt."""
-        self.index(DumpIndex).rewrite(document_id)
-
     @contextmanager
     def following_stopped(self) -> Iterator[None]:
         """Nothing is given meanwhile to the indexes that follow in the background."""

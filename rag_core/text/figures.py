@@ -18,7 +18,6 @@ _MARK = r"\s?[.:|—–](?!\d)"
 _BY_WORD = rf"{_WORDS}\.?\s*{_NUMBER}(?!\w)"
 _BY_MARK = rf"(?-i:(?![a-z]))[^\W\d_]{{2,15}}\.?\s{_NUMBER}{_MARK}"
 _CAPTION = re.compile(rf"\W{{0,2}}(?:{_BY_WORD}(?P<mark>{_MARK})?|{_BY_MARK})", re.IGNORECASE)
-_NAMED = re.compile(rf"(?<!\w){_BY_WORD}", re.IGNORECASE)
 
 
 def caption_likelihood(line: str) -> int:
@@ -30,14 +29,3 @@ def caption_likelihood(line: str) -> int:
     if found is None or is_table_caption(line):
         return 0
     return 3 if found["mark"] else 2 if found[1] else 1
-
-
-def figure_number(caption: str) -> str:
-    """The number of a figure as its caption has it, "" for one without."""
-    found = _CAPTION.match(caption)
-    return (found[1] or found[2]) if found else ""
-
-
-def named_figures(question: str) -> list[str]:
-    """The numbers of the figures that a question names: "what does figure 3 show" names "3"."""
-    return [found[1] for found in _NAMED.finditer(question)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rag_core.domain import DocumentFilter
 from rag_core.storage.postgres.database import Database, literal, storable
@@ -64,14 +64,10 @@ class Lists:
 
 def _plain(wanted: DocumentFilter) -> Iterator[Condition]:
     if wanted.ids is not None:
-        yield "id = ANY(%s)", _storable(wanted.ids)
+        yield "id = ANY(%s)", [storable(one) for one in wanted.ids]
     if wanted.state is not None:
         yield "state = %s", wanted.state
     if wanted.year is not None:
         yield f"{YEAR} = %s", wanted.year
     if wanted.media_type:
         yield "starts_with(media_type, %s)", storable(wanted.media_type)
-
-
-def _storable(texts: Collection[str]) -> list[str]:
-    return [storable(text) for text in texts]

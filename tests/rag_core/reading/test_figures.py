@@ -20,7 +20,7 @@ from rag_core.domain import Figure, Page
 from rag_core.errors import UnreadableDocument
 from rag_core.reading import Reader
 from rag_core.reading.detect import detect
-from rag_core.text.figures import caption_likelihood, figure_number, named_figures
+from rag_core.text.figures import caption_likelihood
 
 Draw = Callable[[Canvas], None]
 _PROSE = "The river carries more water in spring than in any other season of the year."
@@ -130,10 +130,7 @@ def test_captions() -> None:
         "Chart 7",
     ]  # fmt: skip
     assert all(caption_likelihood(line) > 1 for line in likely)
-    assert [figure_number(line) for line in likely] == ["3", "2", "4.1", "3", "5", "A.2", "7"]
     assert not any(map(caption_likelihood, ["Table 3: Rain", "In 2019: rain", "dimension 128.", "figured 3 ways", ""]))
-    assert named_figures("What does figure 3 show, and Fig. 4b?") == ["3", "4b"]
-    assert named_figures("What are the figures of 2020?") == []
 
 
 def held(reader: Reader, path: Path, page: Page) -> list[tuple[str, tuple[int, int, int]]]:
