@@ -71,47 +71,44 @@ class Library:
             self._wire(settings, storage, reader)
 
     def _wire(self, settings: Settings, storage: Storage, reader: Reader) -> None:
-        from rag_core.evaluation import Evaluation, Host
+        """What keeps documents, and what both roads share; then what is asked of them, and what works beside."""
         from rag_core.ingest import Ingest
-        from rag_core.insights import InsightsService
-        from rag_core.jobs import Jobs
-        from rag_core.jobs.kinds import follow_runs, keep_up, kinds
-        from rag_core.jobs.lanes import carries
-        from rag_core.services.access import Access
         from rag_core.services.catalogue import Catalogue
-        from rag_core.services.clustering import Clustering
         from rag_core.services.collections import Collections
         from rag_core.services.dump_files import DumpFiles
         from rag_core.services.editing import ChunkEdits
         from rag_core.services.embedding_in_use import EmbeddingInUse
         from rag_core.services.following import FollowedSources
-        from rag_core.services.guides import Guides
-        from rag_core.services.history import History
-        from rag_core.services.language_models import LanguageModels
-        from rag_core.services.maintenance import Maintenance
         from rag_core.services.page_places import PagePlaces
         from rag_core.services.preferences import Preferences
-        from rag_core.services.questions import QuestionService
-        from rag_core.services.recognition import Recognising
-        from rag_core.services.table_plans import TablePlans
-        from rag_core.services.table_views import TableViews
 
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
-        self.asking = asking = QuestionService(storage, self.preferences, self.embedding)
         self.ingest = Ingest(lambda: self.settings, storage, reader, self.embedding.for_new_documents, self._forget)
         self.sources = FollowedSources(storage, self.ingest, self.settings)
         self.catalogue = Catalogue(storage, self._forget)
         self.collections = Collections(storage, lambda: self.settings)
         self.chunk_edits = ChunkEdits(storage, self.ingest.committing, self.embedding.get, self._forget)
         self.dump_files = DumpFiles(storage, self.ingest.committing)
-        kept_up = partial(partial, keep_up, self)
-        self.clusters = Clustering(
-            storage, lambda: self.settings, asking.language_model, asking.embed, kept_up("cluster")
-        )  # fmt: skip
+        self.page_places = PagePlaces(storage, reader)
+        self._wire_questions(storage)
+        self._wire_work(settings, storage)
+
+    def _wire_questions(self, storage: Storage) -> None:
+        from rag_core.evaluation import Evaluation, Host
+        from rag_core.insights import InsightsService
+        from rag_core.jobs.kinds import follow_runs
+        from rag_core.services.access import Access
+        from rag_core.services.guides import Guides
+        from rag_core.services.history import History
+        from rag_core.services.language_models import LanguageModels
+        from rag_core.services.questions import QuestionService
+        from rag_core.services.table_plans import TablePlans
+        from rag_core.services.table_views import TableViews
+
+        self.asking = asking = QuestionService(storage, self.preferences, self.embedding)
         self.guides = Guides(storage, asking)
         self.history = History(storage)
-        self.page_places = PagePlaces(storage, reader)
         self.table_plans = TablePlans(storage, self.preferences, asking)
         self.table_views = TableViews(storage, asking)
         self.language_models = LanguageModels(self.preferences, asking.loaded, asking.unload)
@@ -122,6 +119,19 @@ class Library:
         ))  # fmt: skip
         self.access = Access(storage)
         self.insights = InsightsService(storage, asking.embed)
+
+    def _wire_work(self, settings: Settings, storage: Storage) -> None:
+        from rag_core.jobs import Jobs
+        from rag_core.jobs.kinds import keep_up, kinds
+        from rag_core.jobs.lanes import carries
+        from rag_core.services.clustering import Clustering
+        from rag_core.services.maintenance import Maintenance
+        from rag_core.services.recognition import Recognising
+
+        kept_up = partial(partial, keep_up, self)
+        self.clusters = Clustering(
+            storage, lambda: self.settings, self.asking.language_model, self.asking.embed, kept_up("cluster")
+        )
         self.recognition = Recognising(storage, lambda: self.settings, self.ingest, kept_up("recognise"))
         self.maintenance = Maintenance(
             storage, self.preferences, self.embedding, self.ingest, self.recognition, self.language_models,
@@ -293,16 +303,9 @@ class Library:
     # Questions
 
     def search(
-        self,
-        question: str,
-        *,
-        k: int | None = None,
-        scope: Scope | None = None,
-        mode: str | None = None,
-        index: str | None = None,
-        scan: str | None = None,
-        mmr: bool | None = None,
-    ) -> list[Hit]:
+        self, question: str, *, k: int | None = None, scope: Scope | None = None, mode: str | None = None,
+        index: str | None = None, scan: str | None = None, mmr: bool | None = None,
+    ) -> list[Hit]:  # fmt: skip
         """The best `k` chunks for a question, best first, from what `scope` leaves.
 
         mode: auto, hybrid, dense, lexical, clusters or scaler. index: where vectors are looked up: auto, dumps,

@@ -23,7 +23,7 @@ from rag_core import Settings
 from rag_core.answering.citations import Passages
 from rag_core.answering.claims.features import Claim, ClaimMatch
 from rag_core.answering.claims.source import sources_of
-from rag_core.answering.claims.weights import PATH, SIDES, Judge
+from rag_core.answering.claims.weights import PATH, Judge
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.embedding import open_embedder
 from tests.benchmarks.grounding import KINDS, Case, cases
@@ -31,6 +31,15 @@ from tests.benchmarks.measure import emit
 
 _OF_KIND = {"words": ("added",), "names": ("name",), "figures": ("number", "unit", "year"), "negation": ("negation",)}
 _FOR = {"cover", "cover_every", "cover_best", "worst", "near", "back", "forth", "weakest", "order"}  # the rest: against
+# What is judged by itself, and the signs of each.
+_SIDES = {
+    "words": ("cover", "cover_every", "cover_best", "worst", "near", "back", "forth", "weakest", "order", "short"),
+    "names": ("names_missing", "names_far", "other_name", "weakest"),
+    "figures": ("other_cell", "other_figure", "other_near", "other_year", "figures_far", "rate_missing"),
+    "negation": (
+        "denied_alone", "denied_not_best", "denial_gone", "denials_gone", "odd", "odd_said",
+    ),
+}  # fmt: skip
 _FOLDS, _RIDGE, _CLEAN_MARKED = 10, 1.0, 0.03
 
 
@@ -67,12 +76,12 @@ def examples(every: Sequence[Case], encode: EncodeTokens) -> list[Example]:
 
 def fitted(every: Sequence[Example]) -> Judge:
     """The weights of each side."""
-    return Judge({side: _side(side, every) for side in SIDES}, 0.0)
+    return Judge({side: _side(side, every) for side in _SIDES}, 0.0)
 
 
 def _side(side: str, every: Sequence[Example]) -> dict[str, float]:
     used = [one for one in every if one.kind == "clean" or (one.kind in _OF_KIND[side] and not one.unheld)]
-    rows = np.array([[one.signs[name] for name in SIDES[side]] for one in used])
+    rows = np.array([[one.signs[name] for name in _SIDES[side]] for one in used])
     clean = np.array([float(one.kind == "clean") for one in used])
     middle, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-3
     known = np.column_stack([(rows - middle) / scale, np.ones(len(rows))])
@@ -83,10 +92,10 @@ def _side(side: str, every: Sequence[Example]) -> dict[str, float]:
         slope = known.T @ (1 / (1 + np.exp(-odds)) - clean) + ridge
         return float((np.logaddexp(0, odds) - clean * odds).sum() + ridge @ weights / 2), slope
 
-    bounds = [(0, None) if name in _FOR else (None, 0) for name in SIDES[side]]
+    bounds = [(0, None) if name in _FOR else (None, 0) for name in _SIDES[side]]
     found = minimize(loss, np.zeros(known.shape[1]), jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)]).x
     weights = found[:-1] / scale
-    named = {name: round(float(weight), 4) for name, weight in zip(SIDES[side], weights, strict=True)}
+    named = {name: round(float(weight), 4) for name, weight in zip(_SIDES[side], weights, strict=True)}
     return named | {"bias": round(float(found[-1] - weights @ middle), 4)}
 
 

@@ -11,16 +11,6 @@ from pathlib import Path
 
 PATH = Path(__file__).with_name("weights.json")
 
-SIDES: Mapping[str, tuple[str, ...]] = {
-    "words": ("cover", "cover_every", "cover_best", "worst", "near", "back", "forth", "weakest", "order", "short"),
-    "names": ("names_missing", "names_far", "other_name", "weakest"),
-    "figures": ("other_cell", "other_figure", "other_near", "other_year", "figures_far", "rate_missing"),
-    "negation": (
-        "denied_alone", "denied_not_best", "denial_gone", "denials_gone", "odd", "odd_said",
-    ),
-}  # fmt: skip
-"""What is judged by itself, and the signs of each."""
-
 
 @dataclass(frozen=True, slots=True)
 class Judge:

@@ -80,9 +80,6 @@ def _features(
     above: Mapping[str, Floats],
 ) -> Floats:
     """All columns but those of the reader, which are 0."""
-    own = matches.own[places]
-    numbers = np.array([word.is_number for word in matches.words], dtype=bool)
-    names = np.array([word.is_name for word in matches.words], dtype=bool)
     kind = answer_type(question)
     asked = set(terms(question))
     figure = float(kind in FIGURES)
@@ -91,11 +88,7 @@ def _features(
     tabular = np.array([unit.tabular for unit in found], dtype=np.float64)
     texts = [unit.quote.text for unit in found]
     known = {
-        "own": own @ weights, "near": near @ weights, "all": full @ weights,
-        "own_share": counted(own) @ weights, "near_share": counted(near) @ weights,
-        "all_share": counted(full) @ weights, "near_numbers": _least(counted(near), numbers),
-        "all_numbers": _least(counted(full), numbers), "all_names": _least(counted(full), names),
-        "worst": _least(counted(full), np.ones(len(weights), dtype=bool)), "nearness": matches.nearness[places],
+        **_match_features(matches, matches.own[places], near, full, weights), "nearness": matches.nearness[places],
         "answers": np.array([holds_answer(kind, text) for text in texts], dtype=np.float64),
         "answers_anew": np.array([holds_answer(kind, _anew(text, asked)) for text in texts], dtype=np.float64),
         "asked": matches.asked[places],
@@ -108,7 +101,8 @@ def _features(
         "question": np.array([text.endswith("?") for text in texts], dtype=np.float64),
         "short": np.array([len(terms(text)) < 4 for text in texts], dtype=np.float64),
         "fragment": np.array([unit.quote.kind == "fragment" for unit in found], dtype=np.float64),
-        "tabular": tabular, "tabular_figure": tabular * figure, "tabular_numbered": tabular * float(numbers.any()),
+        "tabular": tabular, "tabular_figure": tabular * figure,
+        "tabular_numbered": tabular * float(any(word.is_number for word in matches.words)),
         "figures_asked": figure * np.array([min(_figures(text), 3) / 3 for text in texts]),
         "prose_table": tabular * (1 - figure), "cell": np.zeros(len(found)),
         "worded_table": tabular * float(asks_for_words(question)), **above,
@@ -117,6 +111,19 @@ def _features(
         known[f"tabular_{name}"] = tabular * known[name]
     nothing = np.zeros(len(found))
     return np.stack([known.get(name, nothing) for name in FEATURES], axis=1)
+
+
+def _match_features(matches: Matches, own: Floats, near: Floats, full: Floats, weights: Floats) -> dict[str, Floats]:
+    """How well units match the question's words: by themselves, with what is near, and with their heads."""
+    numbers = np.array([word.is_number for word in matches.words], dtype=bool)
+    names = np.array([word.is_name for word in matches.words], dtype=bool)
+    return {
+        "own": own @ weights, "near": near @ weights, "all": full @ weights,
+        "own_share": counted(own) @ weights, "near_share": counted(near) @ weights,
+        "all_share": counted(full) @ weights, "near_numbers": _least(counted(near), numbers),
+        "all_numbers": _least(counted(full), numbers), "all_names": _least(counted(full), names),
+        "worst": _least(counted(full), np.ones(len(weights), dtype=bool)),
+    }  # fmt: skip
 
 
 def _least(matches: Floats, which: np.ndarray) -> Floats:

@@ -24,8 +24,9 @@ from tests.rag_core.jobs.until import until
 
 # What opens, by file and function.
 _OPENING = {
-    ("library.py", "_wire"), ("storage.py", "__init__"), ("storage.py", "_open"), ("database.py", "__init__"),
-    ("ownership.py", "take"), ("server.py", "start"),
+    ("library.py", "_wire"), ("library.py", "_wire_questions"), ("library.py", "_wire_work"),
+    ("storage.py", "__init__"), ("storage.py", "_open"), ("database.py", "__init__"), ("ownership.py", "take"),
+    ("server.py", "start"),
 }  # fmt: skip
 _STRIDE = 7  # of the steps with a server of their own, one in so many is tried
 
