@@ -14,6 +14,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Answer, Document, Scope
 from rag_core.errors import InvalidQuestion, LimitExceeded, UnsupportedDocument
+from rag_core.settings import ReadingSettings
 
 _LONGEST_S = 10.0
 ORDERS = "Order,City,Amount\n" + "\n".join(
@@ -55,7 +56,8 @@ class Shelf:
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Iterator[Shelf]:
     folder = tmp_path_factory.mktemp("hostile")
-    settings = Settings(_env_file=None, data_dir=folder, database_url=new_database(), page_timeout_s=120)
+    patient = ReadingSettings(page_timeout_s=120)  # on a busy machine too
+    settings = Settings(_env_file=None, data_dir=folder, database_url=new_database(), reading=patient)
     with Library.open(settings) as library:
         library.warm_up()
         opened = Shelf(library)
