@@ -30,7 +30,8 @@ class FrontLine:
     """A line without decoration. `size` is that of its type in usual lines, 1.0 where that is not known.
 
     top, bottom: fractions of the page's height, both 0 where it has no boxes. alone: blank lines around it. row: cells
-    of a table, where that is known of a page without boxes.
+    of a table, where that is known of a page without boxes. cells: what stands side by side in it, far apart, where
+    that is more than one.
     """
 
     text: str
@@ -40,6 +41,12 @@ class FrontLine:
     bottom: float = 0.0
     alone: bool = False
     row: bool = False
+    cells: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What stands side by side in it: its cells, or the line itself."""
+        return self.cells or (self.text,)
 
     @property
     def is_sideways(self) -> bool:
@@ -77,9 +84,10 @@ def _lines(page: Page, usual: float) -> Iterator[FrontLine]:
     for line in page.lines[:_LINES_OF_PAGE]:
         if any(span.start <= line.start < span.end for span in page.hidden):
             continue  # what nobody sees names nothing
-        if text := bare(page.text[line.start : line.end]):
+        written = page.text[line.start : line.end]
+        if text := bare(written):
             size = _height(page, line) / usual if usual else 1.0
-            yield FrontLine(text, page.number, size, line.box.top, line.box.bottom)
+            yield FrontLine(text, page.number, size, line.box.top, line.box.bottom, cells=_cells(written))
 
 
 def _height(page: Page, line: Line) -> float:
@@ -120,8 +128,15 @@ def _text_lines(page: Page) -> Iterator[FrontLine]:
     blank = [not text for text in texts]
     for number, text in enumerate(texts):
         if text:
-            is_row = "\t" in rows[number - 1].strip()
-            yield FrontLine(text, page.number, alone=blank[number - 1] and blank[number + 1], row=is_row)
+            cells = _cells(rows[number - 1])
+            alone = blank[number - 1] and blank[number + 1]
+            yield FrontLine(text, page.number, alone=alone, row=bool(cells), cells=cells)
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    """What tabs divide in a line, () where that is one part."""
+    parts = tuple(filter(None, map(bare, line.split("\t"))))
+    return parts if len(parts) > 1 else ()
 
 
 def bare(line: str) -> str:

@@ -73,7 +73,7 @@ def _by_form(front: Front, title: str, names: Sequence[str], authors: str) -> st
     times: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     for number, line in enumerate(front.lines[:_LINES]):
-        for name in _legal_names(line.text):
+        for name in (name for part in line.parts for name in _legal_names(part)):
             key = bare_words(name)
             times[key] += 1
             scores[key] = max(scores[key], _HEAD if number < _HEAD_LINES else 0.0)

@@ -84,5 +84,5 @@ def _rows_below(lines: Sequence[FrontLine], title: str) -> Iterator[list[str]]:
         if row and not (line.bottom and line.top - top < _SAME_LINE):
             yield row
             row = []
-        row, top = [*row, line.text], line.top
+        row, top = [*row, *line.parts], line.top
     yield row

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag_core.reading.front import Front, FrontLine
+from rag_core.domain import Page
+from rag_core.reading.front import Front, FrontLine, front_of
+from rag_core.reading.organisations import find_organisation
 from rag_core.reading.people import find_authors
 
 TITLE = "Terns and Their Winds"
@@ -51,6 +53,12 @@ def front(rows: Sequence[Sequence[str]], title: str = TITLE) -> Front:
 )  # fmt: skip
 def test_names_below_the_title(rows: Sequence[Sequence[str]], names: str) -> None:
     assert find_authors("", TITLE, "paper", front(rows)) == names
+
+
+def test_authors_in_cells_of_one_line_are_several_and_where_they_work_is_no_name_of_both() -> None:
+    pages = [Page(1, "Terns and Their Winds\nAda Lund\tPiet Hamre\nUniversity of Veyra\tInstitute of Coasts\n")]
+    assert find_authors("", TITLE, "paper", front_of(pages)) == "Ada Lund, Piet Hamre"
+    assert find_organisation(front_of(pages), TITLE, ("terns.pdf",), "") == ""
 
 
 def test_only_what_people_write_has_authors_below_its_title() -> None:
