@@ -29,6 +29,7 @@ from rag_core.domain import DocumentFilter
 from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError
 from rag_core.library import Library
+from rag_core.text.invisible import visible
 
 _log = logging.getLogger(__name__)
 _INSTRUCTIONS = (
@@ -61,7 +62,7 @@ class Tools:
             hits = library.search(question, k=k, scope=scope_of(library, ScopeGiven(names=names), _caller(context)))
         return [
             {"document": hit.document.id, "title": hit.document.title, "page": hit.page_label or hit.page,
-             "section": hit.section, "text": hit.text, "score": round(hit.score, 4)}
+             "section": hit.section, "text": visible(hit.text), "score": round(hit.score, 4)}
             for hit in hits
         ]  # fmt: skip
 
@@ -196,7 +197,7 @@ def _read(library: Library, document_id: str, first: int, count: int, caller: Ca
     for page in library.pages(document_id):
         if first <= page.number < first + count and chars < _CHARS:
             chars += len(page.text)
-            pages.append({"page": page.number, "label": page.label, "text": page.text})
+            pages.append({"page": page.number, "label": page.label, "text": visible(page.text)})
     return {"id": found.id, "title": found.title, "total": found.page_count, "pages": pages}
 
 

@@ -10,6 +10,7 @@ from rag_core.cli.output import counts, emit, say, table
 from rag_core.cli.scoping import cluster_for, mode_option, narrowed, scoped
 from rag_core.cli.session import Session, command, scope_of
 from rag_core.text.pages import counted
+from rag_core.text.sentences import tidy
 
 if TYPE_CHECKING:
     from rag_core.domain import Hit, Searched
@@ -70,4 +71,4 @@ def _explain(searched: Searched, notes: tuple[str, ...]) -> None:
 
 def _told(number: int, hit: Hit) -> str:
     where = f"{hit.document.title}, {counted(hit.page, hit.page_label)}"
-    return f"[{number}] {where}  {hit.score_kind} {hit.score:.3f}\n{' '.join(hit.text.split())}\n"
+    return f"[{number}] {where}  {hit.score_kind} {hit.score:.3f}\n{tidy(hit.text)}\n"

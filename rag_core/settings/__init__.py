@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from rag_core.errors import ConfigurationError
 from rag_core.paths import APP_DIR, PROJECT_DIR, data_dir
@@ -143,6 +143,10 @@ class Settings(BaseSettings):
             return cls(**values)
         except ValidationError as error:
             raise ConfigurationError(f"Settings cannot be used: {_faults(error)}") from error
+        except SettingsError as error:
+            raise ConfigurationError(
+                f"Settings cannot be used: {error}.", help="docs/settings.md tells how each one is written."
+            ) from error
 
 
 def not_settings(names: Iterable[str] = os.environ) -> tuple[str, ...]:

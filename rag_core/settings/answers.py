@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from rag_core.settings.group import Group
+from rag_core.settings.group import Group, Several
 
 
 class RetrievalSettings(Group):
@@ -139,7 +139,7 @@ class ServerSettings(Group):
 
     address: str = Field(default="", max_length=500, description="its address, such as http://localhost:11434/v1")
     key: SecretStr | None = Field(default=None, description="key, where it wants one; never shown or logged")
-    models: tuple[str, ...] = Field(default=(), description="names of the models that can be chosen")
+    models: Several[str] = Field(default=(), description="names of the models that can be chosen")
     context_tokens: int = Field(
         default=4096, ge=256, description="context window of a model whose server does not tell it, tokens"
     )

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from rag_core.settings.group import Group
+from rag_core.settings.group import Group, Several
 
 # What shapes chunks beside the strategy, where it is not tokens and those that are shared.
 _SIZES = {"characters": ("size", "overlap"), "semantic": ("tokens",)}
@@ -31,7 +31,7 @@ class ReadingSettings(Group):
 class SourcesSettings(Group):
     """What is fetched from the web and how watched folders are followed."""
 
-    allowed_hosts: tuple[str, ...] = Field(
+    allowed_hosts: Several[str] = Field(
         default=(), description="hosts, or host:port, that may be fetched from though their addresses are not public"
     )
     max_bytes: int = Field(default=50 * 2**20, ge=1, description="largest answer of a web server, unpacked, bytes")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from rag_core.settings.group import Group
+from rag_core.settings.group import Group, Several
 
 WorkerLane = Literal["adding", "recognising", "clustering"]
 """The lanes of jobs that need nothing but PostgreSQL and the originals."""
@@ -35,10 +35,10 @@ class StorageSettings(Group):
 class JobSettings(Group):
     """Which jobs are carried out by which process, where several share a database."""
 
-    left: tuple[WorkerLane, ...] = Field(
+    left: Several[WorkerLane] = Field(
         default=(), description="lanes whose jobs this server leaves to workers: adding, recognising, clustering"
     )
-    taken: tuple[WorkerLane, ...] = Field(
+    taken: Several[WorkerLane] = Field(
         default=(), description="lanes whose jobs this process takes as a worker, which serves nothing"
     )
 
@@ -46,17 +46,17 @@ class JobSettings(Group):
 class DoorSettings(Group):
     """The doors for other programs, beside the pages: REST, OpenAI's protocol, MCP."""
 
-    hosts: tuple[str, ...] = Field(
+    hosts: Several[str] = Field(
         default=(), description="names, besides this machine's own, by which requests may call the server"
     )
     ask_here: bool = Field(
         default=False, description="ask for a key on this machine too; the address that is printed opens the pages once"
     )
-    users: tuple[str, ...] = Field(
+    users: Several[str] = Field(
         default=(),
         description="who may use the pages where people sign in: e-mail addresses, or @example.org for all of it",
     )
-    folders: tuple[Path, ...] = Field(default=(), description="folders whose files programs may add by their path")
+    folders: Several[Path] = Field(default=(), description="folders whose files programs may add by their path")
     max_body_bytes: int = Field(default=4 * 2**20, ge=1024, description="largest request that is no upload, bytes")
     timeout_s: float = Field(default=600.0, gt=0, description="longest wait for the beginning of an answer, seconds")
     concurrency: int = Field(

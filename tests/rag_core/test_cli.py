@@ -46,6 +46,12 @@ def lines(output: str) -> list[Any]:
     return [json.loads(line) for line in output.splitlines()]
 
 
+def test_passages_are_shown_without_soft_hyphens(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "hyphens.txt").write_text("The com\u00adpass of the Tern points to the lan\u00adtern of Veyra.")
+    assert run("add", "hyphens.txt")[0] == 0
+    assert "The compass of the Tern points to the lantern of Veyra." in run("search", "compass")[1]
+
+
 def test_the_whole_road(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = run("add", *TEXTS)
     assert code == 0

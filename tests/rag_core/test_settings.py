@@ -158,6 +158,19 @@ def test_the_environment_and_env_are_read(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "hidden" not in repr(settings)
 
 
+@pytest.mark.parametrize("written", ["wiki.lan, files.lan:8080", '["wiki.lan", "files.lan:8080"]'])
+def test_several_values_are_divided_by_commas_or_are_a_list(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LECTERN_SOURCES__ALLOWED_HOSTS", written)
+    assert Settings.load().sources.allowed_hosts == ("wiki.lan", "files.lan:8080")
+
+
+@pytest.mark.parametrize(("name", "value"), [("LECTERN_SOURCES", "x"), ("LECTERN_SOURCES__ALLOWED_HOSTS", '["a')])
+def test_what_cannot_be_read_of_the_environment_is_said(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match="sources"):
+        Settings.load()
+
+
 def test_the_key_is_kept_for_its_owner_alone_and_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text("OTHER=1\nGOOGLE_API_KEY=old\n")
