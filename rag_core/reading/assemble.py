@@ -11,6 +11,7 @@ from rag_core.errors import LecternError, UnreadableDocument
 from rag_core.reading.base import IMAGES, PDF, Details, RawPage
 from rag_core.reading.continued import repeat_heads
 from rag_core.reading.headings import guess_sections
+from rag_core.reading.hyphens import with_whole_words
 from rag_core.reading.papers import with_abstract
 from rag_core.reading.running import without_running_titles
 from rag_core.reading.sections import FEW, place, together
@@ -26,7 +27,7 @@ def assemble(
     labels = details.labels
     pages = tuple(replace(item.page, label=labels.get(item.page.number, "")) for item in raw)
     if media_type == PDF:
-        pages = without_running_titles(pages)
+        pages = with_whole_words(without_running_titles(pages))
     # Of a document that is still being read the outline says more.
     found = place((heading for heading in details.headings if heading.page <= len(pages)), pages)
     if len(found) <= FEW and media_type in (PDF, *IMAGES):

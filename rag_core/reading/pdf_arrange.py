@@ -15,9 +15,10 @@ from unicodedata import is_normalized, normalize
 
 from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
+from rag_core.reading.hyphens import SOFT_HYPHEN
 from rag_core.reading.pdf_gaps import CLOSED
 from rag_core.reading.pdf_order import Piece, in_order
-from rag_core.reading.pdf_text import HYPHENATED_SHARE, LINE_HYPHEN, SOFT_HYPHEN, hyphen_between
+from rag_core.reading.pdf_text import HYPHENATED_SHARE, LINE_HYPHEN, hyphen_between
 from rag_core.reading.text import lowered
 from rag_core.text.tables import NO_LABEL
 

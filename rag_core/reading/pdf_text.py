@@ -19,13 +19,13 @@ import pypdfium2.raw as pdfium
 
 from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
+from rag_core.reading.hyphens import SOFT_HYPHEN
 from rag_core.reading.pdf_gaps import Place, apart, font_size
 from rag_core.reading.text import raised
 from rag_core.text.sentences import KEPT_HYPHEN
 
 # A hyphen that PDFium found at the end of a line, as FPDFText_GetText gives it.
 HYPHEN_MARK = "\ufffe"
-SOFT_HYPHEN = "\u00ad"
 # Stands for a hyphen at the end of a line that is more than that, until lines are in order.
 LINE_HYPHEN = "\ufdd0"
 # Fills the second place of a character which PDFium counts as two.

@@ -16,9 +16,9 @@ from statistics import median
 from rag_core.domain import Box, Line, Page
 from rag_core.reading.base import Face, RawPage
 from rag_core.reading.front import ems
+from rag_core.reading.hyphens import SOFT_HYPHEN
 from rag_core.reading.ocr.base import Found, FoundLine, certainty
 
-SOFT_HYPHEN = "\u00ad"
 # A column of prose has at least so many rows, and its usual row so many characters.
 _COLUMN_ROWS = 4
 _COLUMN_CHARS = 18
