@@ -57,6 +57,7 @@ _BEGINS_WORD = re.compile(
 _DIVIDED = re.compile(rf"([^\W\d_]+){HYPHEN_MARK}([a-zß-ɏ]+)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ENDS_IN_DIGITS = re.compile(r"(?:\d[\d.,]*|[^\W\d_])\d(?!\w)|[^\W\d_]\d{2,3}(?!\w)")
+_MARK_OF_NOTE = re.compile(r"(?:(?<=\n)|^)(\d{1,3})[^\W\d_]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 Rect = tuple[float, float, float, float]
@@ -259,6 +260,12 @@ def _with_raised(textpage: Any, place: Place, text: str) -> str:
         begin = next((at + 1 for at in range(last, first - 1, -1) if not _is_small(textpage, text, at, size)), first)
         if begin > first and size < SMALLER * font_size(textpage, begin - 1):
             characters[begin : last + 1] = raised(text[begin : last + 1])
+    for mark in _MARK_OF_NOTE.finditer(text):
+        last, letter = mark.end(1) - 1, mark.end(1)
+        (_, _, low, top), base = place.box(last), place.box(letter)[2]
+        smaller = font_size(textpage, last) < SMALLER * font_size(textpage, letter)
+        if smaller and low - base > RAISED * (top - low):
+            characters[mark.start(1) : letter] = raised(mark[1])
     return "".join(characters)
 
 

@@ -152,6 +152,18 @@ def test_small_raised_figures_are_no_digits_of_what_is_before_them(
     ]  # fmt: skip
 
 
+def test_the_mark_of_a_note_is_no_figure_of_the_word_behind_it(reader: Reader, make_pdf: Callable[..., Path]) -> None:
+    def draw(canvas: Canvas) -> None:
+        for y, mark, size, up, behind in ((90, "12", 5, 4, "This ferry"), (70, "3", 9, 0, "rd ferry")):
+            canvas.setFont("Helvetica", size)
+            canvas.drawString(40, y + up, mark)
+            canvas.setFont("Helvetica", 9)
+            canvas.drawString(40 + canvas.stringWidth(mark, "Helvetica", size), y, behind)
+
+    (page,) = reader.read(make_pdf(draw), "made.pdf").pages
+    assert [page.text[line.start : line.end] for line in page.lines] == ["¹²This ferry", "3rd ferry"]
+
+
 def test_line_spans_leave_out_blanks() -> None:
     text = "  one \n\n \ntwo" + SOFT_HYPHEN + "three \n"
     assert [text[start:end] for start, end in line_spans(text)] == ["one", "two" + SOFT_HYPHEN, "three"]
