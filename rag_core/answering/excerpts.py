@@ -12,6 +12,7 @@ from rag_core.answering.matching import Floats
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.features import Evidence
 from rag_core.answering.strategies.rows import with_heads
+from rag_core.answering.strategies.spans import Unit
 from rag_core.domain import Hit
 
 _GAP = "…"
@@ -40,27 +41,35 @@ def excerpts(
 ) -> list[Excerpt]:
     """Excerpts of passages in `room` tokens, the one with the line that is likeliest to answer first.
 
-    scores: of each unit, (units,). told: lines that are known already. Of the likeliest line as much is given as there
-    is room for, whatever its length.
+    scores: of each unit, (units,). told: lines that are known already. A line comes with those beside it and those that
+    it leans on, where there is no room for all of them with the latter alone; the likeliest one whatever its length.
     """
     lines: dict[int, list[Quote]] = {}
     for quote in evidence.every:
         lines.setdefault(quote.passage, []).append(quote)
     best: dict[int, int] = {}
     taken: dict[int, set[int]] = {}
+
+    def new(unit: Unit, some: set[int]) -> tuple[set[int], int]:
+        """Those of some lines of a unit's passage that are not given yet, and their tokens."""
+        of_passage = lines[unit.quote.passage]
+        lacking = (some & set(range(len(of_passage)))) - taken.get(unit.quote.passage, set())
+        found = {one for one in lacking if line_of(of_passage[one]) not in told}
+        cost = sum(count(with_heads(evidence, of_passage[one]).quote.text) + 1 for one in found)
+        return found, cost + (0 if unit.quote.passage in taken else _SOURCE_TOKENS)
+
     for place in map(int, np.argsort(-scores, kind="stable")):
         unit = evidence.units[place]
-        passage, at = unit.quote.passage, unit.quote.position
-        beside = {at - 1, at, at + 1, *unit.near} & set(range(len(lines[passage])))
-        new = {one for one in beside - taken.get(passage, set()) if line_of(lines[passage][one]) not in told}
-        cost = sum(count(with_heads(evidence, lines[passage][one]).quote.text) + 1 for one in new)
-        cost += 0 if passage in taken else _SOURCE_TOKENS
+        at = unit.quote.position
+        found, cost = new(unit, {at - 1, at, at + 1, *unit.near})
+        if cost > room:
+            found, cost = new(unit, {at, *unit.near})
         if taken and cost > room:
             break
-        if new:
+        if found:
             room -= cost
-            best.setdefault(passage, place)
-            taken.setdefault(passage, set()).update(new)
+            best.setdefault(unit.quote.passage, place)
+            taken.setdefault(unit.quote.passage, set()).update(found)
     return [
         Excerpt(
             evidence.units[place].quote.hit, _text(evidence, lines[passage], sorted(taken[passage])),

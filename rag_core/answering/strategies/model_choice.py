@@ -2,8 +2,9 @@
 
 Both fail on different questions. For each a logistic regression estimates how probable it is that it is right, from
 what the reader thinks of its own choice and of the line that the model's sentence stands on, how far the line holds the
-sentence, and whether the two agree. The weights are set by
-hand so far; `tests.benchmarks.fit_written` fits around them, on what real models wrote.
+sentence, and whether the two agree. The weights are set by hand. Of 76 tuning questions (weighted for how they were
+drawn) a model of 1.5 billion parameters was asked 53; the choice is right on .61 of them all and wrong on .15, quoting
+on .58 and .13, and what `tests.benchmarks.fit_written` fits around the weights did no better on questions kept out.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from rag_core.models.messages import Usage
 from rag_core.settings import Settings
 from rag_core.text.sentences import split_sentences
 
-_ROOM, _ROOM_TO_GO_ON, _ROOM_TO_EXPLAIN = 700, 240, 1100  # tokens of lines; what is explained needs whole passages
+_ROOM, _ROOM_TO_GO_ON, _ROOM_TO_EXPLAIN = 450, 240, 1100  # tokens of lines; what is explained needs whole passages
 _MOST_TOKENS, _MOST_TO_EXPLAIN = 160, 400
 _DOUBT = "Not sure: the language model wrote it, and the passages hold it in part."
 _OTHERWISE = "The language model wrote something else, which the passages hold less: “{text}”"
@@ -67,7 +67,9 @@ def write_plainly(
     if read is None:
         return _told(abstain(start, 0.0), progress)
     said = quoted_from(read, aim)
-    known = read.made.is_computed or bool(said.rows) or not read.trust.close
+    # Small models say another row's figure; one that the reader has from a table is said as it stands.
+    from_table = bool(said.lead) and not said.abstained
+    known = read.made.is_computed or bool(said.rows) or from_table or not read.trust.close
     if known and not asks_to_write(question.text):
         return _told(quoting(start, said), progress)
     last = question.history[-1].id if question.history and question.goes_on and model.keeps_prefix else ""

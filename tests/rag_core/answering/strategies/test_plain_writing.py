@@ -10,6 +10,7 @@ import pytest
 
 from rag_core.answering import Answerer
 from rag_core.answering.encoding import Encoder
+from rag_core.answering.strategies import plain_writing
 from rag_core.domain import Answer, StreamEvent
 from rag_core.models.prompts import NOT_FOUND
 from rag_core.settings import GenerationSettings, Settings
@@ -161,3 +162,25 @@ def test_questions_of_several_parts_are_quoted_part_by_part(ask: Ask, script: Sc
     assert "21:45" in answer.text
     assert "Anna Berger" in answer.text
     assert script.requests == []
+
+
+def test_a_figure_that_the_reader_has_from_a_table_is_said_without_the_model(ask: Ask, script: Script) -> None:
+    fees = hit("Fees of the rowing club\tYearly fee\nAdult\t240\nStudent\t130\nChild\t95", document="fees")
+    answer = ask("What is the yearly fee of a student?", "The yearly fee of a student is 95.", hits=(fees, *HITS))
+    assert "130" in answer.text.split("\n")[0]
+    assert "95" not in answer.text
+    assert script.requests == []
+
+
+def test_lines_without_room_for_those_beside_them_are_given_with_what_they_lean_on(
+    ask: Ask, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain_writing, "_ROOM", 40)
+    long = hit(
+        f"The first ferry is {'very ' * 90}old. The last boat from Aldhaven leaves at 21:45. Dogs travel free.",
+        document="handbook",
+    )
+    ask("When does the last boat from Aldhaven leave?", "The last boat leaves at 21:45.", hits=(long,))
+    prompt = prompt_of(script)
+    assert "The last boat from Aldhaven leaves at 21:45." in prompt
+    assert "very very" not in prompt
