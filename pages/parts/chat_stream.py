@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -24,6 +24,13 @@ WAIT_S = 0.5  # as long as a click may have to wait
 _SEARCHED = "chat_searched"
 
 
+class _Last(NamedTuple):
+    """What the last exchange waits for: the rest of its answer, the questions to ask next."""
+
+    under_way: bool
+    looking: bool
+
+
 def exchanges(library: Library, conversation: str | None) -> str:
     """Draw all exchanges; the last one refreshes by itself while it grows. Returns its id, "" when there is none."""
     if conversation is None:
@@ -36,14 +43,15 @@ def exchanges(library: Library, conversation: str | None) -> str:
     st.session_state.pop("chat_whole_page", None)
     with st.container(key="chat_exchanges", gap="large"):
         kept = messages if asking is not None else messages[:-1]
+        # All are fragments, in the same places: a click on what was last a moment ago is for one that is still there,
+        # and the browser keeps the very same element when the answer is whole.
         for index, message in enumerate(kept):
-            _draw_message(conversation, index, message)
+            fragment(_exchange)(conversation, index, message)
         last = None if asking is not None or not messages else messages[-1]
         under_way = asking is not None and not asking.finished
-        # Always a fragment: the browser then keeps the very same element when the answer is whole.
         looking = last is not None and last.answer is not None and _looking(library, conversation, last.answer)
         every_s = REFRESH_S if under_way else LOOK_AGAIN_S if looking else None
-        fragment(_last, every_s)(conversation, len(kept), last, under_way, looking)
+        fragment(_exchange, every_s)(conversation, len(kept), last, _Last(under_way, looking))
     return asking.id if asking is not None else last.id if last is not None else ""
 
 
@@ -133,13 +141,18 @@ def _looking(library: Library, conversation: str, answer: Answer) -> bool:
     return next_steps.questions(library, conversation, answer) is None
 
 
-def _last(conversation: str, index: int, message: Message | None, under_way: bool, looking: bool) -> None:
-    """Draw the last exchange, kept or growing. When it is whole the page is drawn anew, from what the library kept."""
-    board = resources.questions()
-    if under_way:
-        board.await_change(conversation, st.session_state.get("chat_seen"), WAIT_S)
-    asking = st.session_state["chat_seen"] = board.of(conversation)
-    key, latest = _key(conversation, index), index > 0  # the only exchange stands where it is looked for already
+def _exchange(conversation: str, index: int, message: Message | None, last: _Last | None = None) -> None:
+    """Draw an exchange; the last one kept or growing. The page is drawn anew, from what the library kept, when that is
+    whole, or when a click asked for it."""
+    under_way = last is not None and last.under_way
+    asking = None
+    if last is not None:
+        board = resources.questions()
+        if under_way:
+            board.await_change(conversation, st.session_state.get("chat_seen"), WAIT_S)
+        asking = st.session_state["chat_seen"] = board.of(conversation)
+    key = _key(conversation, index)
+    latest = last is not None and index > 0  # the only exchange stands where it is looked for already
     # Drawn before the page is: what a fragment leaves undrawn is taken off the page for a moment.
     if asking is not None:
         data, retry = chat_widget.growing(asking) | {"latest": latest}, partial(ask, asking.question, asking.replaces)
@@ -147,11 +160,17 @@ def _last(conversation: str, index: int, message: Message | None, under_way: boo
             key, data, on_open=_opener(key, asking.answer.message_id if asking.answer else ""), on_retry=retry
         )
     elif message is not None:
-        _draw_message(conversation, index, message, last=True, latest=latest)
+        _draw_message(conversation, index, message, last=last is not None, latest=latest)
     asked_for_more = st.session_state.pop("chat_whole_page", False)
-    found = looking and message and message.answer and not _looking(resources.library(), conversation, message.answer)
-    if asked_for_more or found or (under_way and (asking is None or asking.finished)):
+    if asked_for_more or (under_way and (asking is None or asking.finished)) or _is_found(conversation, message, last):
         st.rerun()
+
+
+def _is_found(conversation: str, message: Message | None, last: _Last | None) -> bool:
+    """Whether questions that were looked for are there now."""
+    if last is None or not last.looking or message is None or message.answer is None:
+        return False
+    return not _looking(resources.library(), conversation, message.answer)
 
 
 def _repeated(message: Message, question: str) -> bool:

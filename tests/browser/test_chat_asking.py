@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import Server, ask, boxes
+from tests.browser.conftest import Server, ask, boxes, idle
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
@@ -24,6 +24,37 @@ def samples(filled: None) -> None:
 
 def line(page: Page) -> Locator:
     return page.locator(".st-key-chat_question textarea")
+
+
+def test_a_click_on_an_answer_is_heard_while_the_next_one_is_on_its_way(open_page: Open) -> None:
+    """The browser hears late of what the server drew: what is clicked on was the last answer then."""
+    page = open_page("chat")
+    kept: list[str | bytes] | None = None
+    routes: list[WebSocketRoute] = []
+
+    def route(browser: WebSocketRoute) -> None:
+        server = browser.connect_to_server()
+        browser.on_message(server.send)
+        server.on_message(lambda message: browser.send(message) if kept is None else kept.append(message))
+        routes.append(browser)
+
+    page.route_web_socket("**/_stcore/stream**", route)
+    page.reload()
+    ask(page, REFUND)
+    searched = page.get_by_role("button", name="What was searched")
+    searched.wait_for()
+    expect(page.get_by_role("log", name="Conversation").locator(".exchange")).to_have_count(1)
+    idle(page)
+    kept = []
+    ask(page, "Is chlorine used in the water works?")
+    page.wait_for_timeout(2000)
+    searched.click()
+    page.wait_for_timeout(1000)
+    late, kept = kept, None
+    assert late
+    for message in late:
+        routes[-1].send(message)
+    expect(page.get_by_role("dialog").get_by_text(REFUND)).to_be_visible()
 
 
 @pytest.mark.slow

@@ -366,6 +366,7 @@ const skeleton = (root) => {
   parts.question.setAttribute("role", "heading");
   parts.question.setAttribute("aria-level", "2");
   parts.body.setAttribute("aria-live", "polite"); // told once it is whole: until then it is busy
+  parts.after.setAttribute("aria-live", "off"); // to be read where one goes there, not told
   parts.answer.append(parts.stage, parts.understood, parts.body, parts.after);
   const pencil = button("rate pencil", _("Edit this question"), "pencil", true);
   pencil.dataset.edit = "true";
@@ -394,10 +395,18 @@ const comeIntoView = (root, data) => {
   requestAnimationFrame(() => root.scrollIntoView({ block: "start" }));
 };
 
+// What stands around all exchanges is a log, whose additions are told; Streamlit has no attribute for that.
+const standInLog = (root) => {
+  const log = root.getRootNode().host?.closest(".st-key-chat_exchanges");
+  log?.setAttribute("role", "log");
+  log?.setAttribute("aria-label", _("Conversation"));
+};
+
 export default function ({ data, parentElement, setTriggerValue }) {
   speak(data);
   const root = parentElement.querySelector(".exchange");
   const parts = root.parts || skeleton(root);
+  standInLog(root);
   root.dataset.state = data.state;
   parts.question.textContent = visible(data.question);
   parts.asked.hidden = !data.question || Boolean(root.querySelector(".asked-again"));
