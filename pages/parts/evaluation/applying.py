@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from pages.parts import formatting
-from pages.parts.evaluation import chunking
+from pages.parts.evaluation import chunking, dialogs
 from pages.parts.evaluation.configurations import shown
 from pages.parts.language import _, dialog, ngettext, server_text
 from pages.parts.refreshing import failure
@@ -21,7 +21,7 @@ BEFORE = "evaluation_before"
 PROBLEM = "evaluation_applying_problem"
 
 
-@dialog("Make it the library's?", icon=":material/check_circle:")
+@dialog("Make it the library's?", until_closed=dialogs.WANTED, icon=":material/check_circle:")
 def form(library: Library, configuration: Configuration) -> None:
     """Say what changes, and do it once that was confirmed."""
     fields = {field.key: field for field in library.evaluation.fields()}
@@ -45,7 +45,7 @@ def form(library: Library, configuration: Configuration) -> None:
     st.caption(_("You can take it back on this page."))
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Leave it"), key="evaluation_leave"):
-            st.rerun()
+            dialogs.close()
         if st.button(_("Make it the library's"), type="primary", key="evaluation_apply_confirmed"):
             try:
                 apply(library, configuration, fields)
@@ -55,7 +55,7 @@ def form(library: Library, configuration: Configuration) -> None:
                     f"{formatting.plain(server_text(error.help))}"
                 )
                 return
-            st.rerun()
+            dialogs.close()
 
 
 def apply(library: Library, configuration: Configuration, fields: Mapping[str, Field]) -> None:

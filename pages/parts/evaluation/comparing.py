@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import formatting
 from pages.parts.evaluation import looked_up, numbers
-from pages.parts.language import _, server_text
+from pages.parts.language import _, figure, server_text
 from rag_core.domain import Difference, Estimate, Metric, Run
 
 FEW = 30
@@ -148,8 +148,8 @@ def details(found: Sequence[Difference]) -> None:
                 _("Metric"): [server_text(item.metric.label) for item in found],
                 _("Difference"): [numbers.change(item) for item in found],
                 _("95 % interval"): [numbers.change_interval(item) for item in found],
-                "p": [f"{item.p:.4f}" for item in found],
-                _("p, corrected"): [f"{item.p_corrected:.4f}" for item in found],
+                "p": [figure(item.p, ".4f") for item in found],
+                _("p, corrected"): [figure(item.p_corrected, ".4f") for item in found],
                 _("Questions"): [item.count for item in found],
                 _("Beyond chance"): [_("yes") if item.significant else _("no") for item in found],
             },

@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts import formatting, resources
+from pages.parts.evaluation import dialogs
 from pages.parts.language import _, dialog, msgid, server_text
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError
@@ -20,7 +21,7 @@ PREFERENCE = "evaluation_configurations"
 AS_IT_IS = Configuration(msgid("The library as it is"))
 MOST = 6
 NAME_CHARS, TEXT_CHARS = 60, 40
-EDITED = "evaluation_edited"
+EDITED = "configuration"
 _HARMLESS = re.compile(r"[^\W\d_][\w\s()=.,;%+-]*")
 
 
@@ -59,8 +60,8 @@ def section(library: Library) -> list[Configuration]:
                     "Ticks the library as it is, and the five systems that Lectern grew from, as they cut and search."
                 ),
             )
-    edited = st.session_state.pop(EDITED, None)
-    if edited is not None:
+    kind, edited = dialogs.wanted()
+    if kind == EDITED:
         number, configuration = edited
         form(library, fields, number, configuration)
     return [choice.configuration for choice in choices if choice.chosen]
@@ -176,7 +177,7 @@ def _toggle(number: int, key: str) -> None:
 
 def _edit(number: int | None) -> None:
     configuration = _choices()[number].configuration if number is not None else Configuration("")
-    st.session_state[EDITED] = (number, configuration)
+    dialogs.want(EDITED, (number, configuration))
 
 
 def put(number: int | None, configuration: Configuration | None) -> None:
@@ -201,7 +202,7 @@ def shown(value: object) -> str:
     return f"“{text}”" if isinstance(value, str) and (" " in text or not text) else text
 
 
-@dialog("Configuration", icon=":material/tune:")
+@dialog("Configuration", until_closed=dialogs.WANTED, icon=":material/tune:")
 def form(library: Library, fields: Mapping[str, Field], number: int | None, configuration: Configuration) -> None:
     """A dialog with what a configuration changes; `number` is its place in the list, None for a new one.
 
@@ -226,7 +227,7 @@ def form(library: Library, fields: Mapping[str, Field], number: int | None, conf
     with st.container(horizontal=True, horizontal_alignment="right"):
         if number is not None and st.button(_("Remove"), icon=":material/delete:", key="evaluation_remove"):
             put(number, None)
-            st.rerun()
+            dialogs.close()
         if st.button(_("Save"), type="primary", key="evaluation_save_configuration", disabled=not changes):
             wanted = Configuration(name.strip() or suggested, changes)
             try:
@@ -235,7 +236,7 @@ def form(library: Library, fields: Mapping[str, Field], number: int | None, conf
                 st.markdown(f":red[:material/error:] {formatting.plain(server_text(str(error)))}")
                 return
             put(number, wanted)
-            st.rerun()
+            dialogs.close()
 
 
 def suggestion(fields: Mapping[str, Field], changes: Mapping[str, object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import formatting, models, resources
-from pages.parts.evaluation import editing, gold
+from pages.parts.evaluation import dialogs, editing, gold
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.language import _, dialog, figure, msgid, ngettext, server_text
 from pages.parts.refreshing import REFRESH_S, failure, fragment, refreshed, working
@@ -16,7 +16,7 @@ COUNT, MOST = 20, 500
 WITHOUT = ""
 
 
-@dialog("Draft questions", icon=":material/auto_awesome:")
+@dialog("Draft questions", until_closed=dialogs.WANTED, icon=":material/auto_awesome:")
 def form(library: Library, set_id: str) -> None:
     """A dialog that says how many questions to draft, of which documents, and by what."""
     documents = {item.id: item.title for item in library.documents() if item.state == "ready"}
@@ -36,7 +36,7 @@ def form(library: Library, set_id: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Draft"), type="primary", icon=":material/auto_awesome:", key="evaluation_draft"):
             resources.candidates().draft(set_id, int(count), chosen or None, model or None)
-            st.rerun()
+            dialogs.close()
 
 
 def take_past(library: Library, set_id: str) -> None:
@@ -114,7 +114,11 @@ def _card(library: Library, set_id: str, question: Question, left: int) -> None:
                 on_click=accept,
                 args=args,
             )
-            if st.button(_("Change"), icon=":material/edit:", key="evaluation_change"):
+            st.button(
+                _("Change"), icon=":material/edit:", key="evaluation_change", on_click=dialogs.want,
+                args=("candidate", question.id),
+            )  # fmt: skip
+            if dialogs.wanted() == ("candidate", question.id):
                 editing.form(library, question, lambda written: accept(library, set_id, (written,)))
             st.button(
                 _("Drop"), icon=":material/close:", key="evaluation_drop", on_click=resources.candidates().settle,

@@ -9,7 +9,7 @@ from uuid import uuid4
 import streamlit as st
 
 from pages.parts import formatting
-from pages.parts.evaluation import gold
+from pages.parts.evaluation import dialogs, gold
 from pages.parts.language import _, dialog, server_text
 from rag_core.domain import Gold, Question
 from rag_core.errors import LecternError
@@ -23,10 +23,12 @@ Save = Callable[[Question], None]
 
 def form(library: Library, question: Question | None, save: Save) -> None:
     """A dialog with the question, or for a new one. `save` is given what was written."""
-    ids = gold.ids(library.documents())
-    given = question.gold if question else ()
-    known = [replace(place, document=ids.get(place.document.casefold(), place.document)) for place in given]
-    st.session_state[PLACES] = known or [Gold(NOWHERE)]
+    opened = dialogs.wanted()
+    if st.session_state.get(PLACES, (None,))[0] is not opened:  # else the page is drawn anew under the dialog
+        ids = gold.ids(library.documents())
+        given = question.gold if question else ()
+        known = [replace(place, document=ids.get(place.document.casefold(), place.document)) for place in given]
+        st.session_state[PLACES] = (opened, known or [Gold(NOWHERE)])
     _ask(library, question or Question("", ""), save)
 
 
@@ -43,7 +45,7 @@ def fault(library: Library, question: Question) -> str:
     return server_text(problems[0].message) if problems else ""
 
 
-@dialog("Question", width="medium", icon=":material/edit:")
+@dialog("Question", until_closed=dialogs.WANTED, width="medium", icon=":material/edit:")
 def _ask(library: Library, question: Question, save: Save) -> None:
     # A form that was left without saving must not lend its words to the next one.
     documents = library.documents()
@@ -63,7 +65,7 @@ def _ask(library: Library, question: Question, save: Save) -> None:
             f"{formatting.plain(server_text(error.help))}"
         )
         return
-    st.rerun()
+    dialogs.close()
 
 
 def _fields(question: Question, documents: Mapping[str, str], tag: str) -> Question:
@@ -85,7 +87,7 @@ def _fields(question: Question, documents: Mapping[str, str], tag: str) -> Quest
 
 def _places(documents: Mapping[str, str], tag: str) -> tuple[Gold, ...]:
     found = []
-    for number, place in enumerate(st.session_state[PLACES]):
+    for number, place in enumerate(st.session_state[PLACES][1]):
         with st.container(key=f"evaluation_place_{number}", border=True, gap="small"):
             found.append(_place(place, documents, f"{tag}_{number}"))
     st.button(
@@ -112,4 +114,4 @@ def _place(place: Gold, documents: Mapping[str, str], tag: str) -> Gold:
 
 
 def _add_place() -> None:
-    st.session_state[PLACES].append(Gold(NOWHERE))
+    st.session_state[PLACES][1].append(Gold(NOWHERE))

@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from pages.parts import formatting
+from pages.parts.evaluation import dialogs
 from pages.parts.language import _, dialog, figure, msgid, ngettext, server_text
 from rag_core.domain import ImportReport, QuestionSet, RowProblem, Run
 from rag_core.errors import LecternError
@@ -59,7 +60,7 @@ def file_name(name: str, form: str) -> str:
     return f"{plain or 'questions'}.{form}"
 
 
-@dialog("Upload questions", width="medium", icon=":material/upload_file:")
+@dialog("Upload questions", until_closed=dialogs.WANTED, width="medium", icon=":material/upload_file:")
 def form(library: Library, set_id: str) -> None:
     """A dialog that takes a file, says what it holds, and adds its questions to a set."""
     file = st.file_uploader(
@@ -82,7 +83,7 @@ def form(library: Library, set_id: str) -> None:
         added = st.button(label, type="primary", key="evaluation_add", disabled=not report.questions)
     if added and _add(library, set_id, report):
         st.session_state.pop(REPORT)
-        st.rerun()
+        dialogs.close()
 
 
 def problem_table(problems: Sequence[RowProblem]) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 import streamlit as st
 
 from pages.parts import formatting, resources, table
-from pages.parts.evaluation import numbers, running
+from pages.parts.evaluation import dialogs, numbers, running
 from pages.parts.evaluation.running import KINDS
 from pages.parts.language import _, dialog, figure, msgid, server_text
 from pages.parts.state import EvaluationState
@@ -47,8 +47,8 @@ def section(library: Library, runs: Sequence[Run], shown: Sequence[Run]) -> None
             "delete": table.act("evaluation_delete", lambda place: _ask(runs[place])),
         },
     )  # fmt: skip
-    wanted = st.session_state.pop("evaluation_deleting", None)
-    if run := next((item for item in runs if item.id == wanted), None):
+    kind, wanted = dialogs.wanted()
+    if run := next((item for item in runs if kind == "delete run" and item.id == wanted), None):
         _confirm(library, run)
 
 
@@ -87,18 +87,18 @@ def _resume(run: Run) -> None:
 
 
 def _ask(run: Run) -> None:
-    st.session_state["evaluation_deleting"] = run.id
+    dialogs.want("delete run", run.id)
 
 
-@dialog("Delete this run?", icon=":material/delete:")
+@dialog("Delete this run?", until_closed=dialogs.WANTED, icon=":material/delete:")
 def _confirm(library: Library, run: Run) -> None:
     st.markdown(f"**{formatting.plain(run.configuration.name)}**, {formatting.day(run.created_at)}")
     st.caption(_("Its results are deleted. The question set stays."))
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Keep it"), key="evaluation_keep_run"):
-            st.rerun()
+            dialogs.close()
         if st.button(_("Delete"), type="primary", key="evaluation_delete_run"):
             library.jobs.cancel(run.id)
             library.evaluation.delete_run(run.id)
             EvaluationState.write(runs=",".join(name for name in EvaluationState.parse().run_ids if name != run.id))
-            st.rerun()
+            dialogs.close()

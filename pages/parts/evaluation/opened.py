@@ -49,7 +49,7 @@ def _passage(found: Found, excerpts: list[str], *, opened: bool) -> dict[str, An
         "rank": found.rank,
         "title": found.title,
         "place": formatting.page(found.page, found.page_label),
-        "score": f"{found.score:.2f}",
+        "score": figure(found.score, ".2f"),
         "verdict": _("holds the answer") if found.relevant else "",
         "tone": "relevant" if found.relevant else "",
         "text": found.text,

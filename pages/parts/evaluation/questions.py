@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, resources, table
-from pages.parts.evaluation import drafting, editing, files, gold, looked_up, sets
+from pages.parts.evaluation import dialogs, drafting, editing, files, gold, looked_up, sets
 from pages.parts.language import _, ngettext, server_text
 from rag_core.domain import Document, Question, QuestionSet
 from rag_core.library import Library
@@ -54,25 +54,27 @@ def _table(library: Library, set_id: str, questions: Sequence[Question], documen
             "remove": table.act("evaluation_remove_question", lambda row: remove(library, set_id, questions[row])),
         },
     )  # fmt: skip
-    opened = st.session_state.pop("evaluation_opened", None)
-    if question := next((item for item in questions if item.id == opened), None):
+    kind, opened = dialogs.wanted()
+    if question := next((item for item in questions if kind == "question" and item.id == opened), None):
         editing.form(library, question, lambda written: library.evaluation.put(set_id, [written]))
 
 
 def _open(question: Question) -> None:
-    st.session_state["evaluation_opened"] = question.id
+    dialogs.want("question", question.id)
 
 
 def _go(library: Library, set_id: str) -> None:
     """Go the way to more questions that was chosen."""
-    way = st.session_state.pop("evaluation_way", None)
-    if way == "type":
+    if dialogs.is_wanted("type"):
         editing.form(library, None, lambda written: library.evaluation.put(set_id, [written]))
-    elif way == "upload":
+    elif dialogs.is_wanted("upload"):
         files.form(library, set_id)
-    elif way == "draft" and not resources.candidates().busy:
+    elif dialogs.is_wanted("draft") and not resources.candidates().busy:
         drafting.form(library, set_id)
-    elif way == "asked":
+    elif dialogs.is_wanted("draft"):
+        dialogs.forget()
+    elif dialogs.is_wanted("asked"):
+        dialogs.forget()
         drafting.take_past(library, set_id)
     if told := st.session_state.pop("evaluation_told", ""):
         st.caption(f":material/info: {told}")

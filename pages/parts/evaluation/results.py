@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, resources
-from pages.parts.evaluation import applying, charting, comparing, files, looked_up, outcomes, running
+from pages.parts.evaluation import applying, charting, comparing, dialogs, files, looked_up, outcomes, running
 from pages.parts.evaluation.running import KINDS
 from pages.parts.language import _, figure, ngettext, server_text, within
 from pages.parts.state import EvaluationState
@@ -96,14 +96,17 @@ def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, 
     best = pair[1].id if pair and comparing.is_better(found) else None
     with st.container(key="evaluation_apply", horizontal=True, gap="small"):
         for number, (name, run) in enumerate(named.items()):
-            pressed = st.button(
+            st.button(
                 _("Make “{name}” the library's").format(name=formatting.plain(formatting.shorten(name, 40))),
                 icon=":material/check:",
                 type="primary" if run.id == best else "secondary",
                 key=f"evaluation_apply_{number}",
+                on_click=dialogs.want,
+                args=("apply", run.configuration),
             )
-            if pressed:
-                applying.form(library, run.configuration)
+    kind, configuration = dialogs.wanted()
+    if kind == "apply":
+        applying.form(library, configuration)
     if pair and pair[1].configuration.changes and comparing.is_worse(found):
         st.caption(
             formatting.plain(

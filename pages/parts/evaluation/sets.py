@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, resources, samples
-from pages.parts.language import _, dialog, msgid
+from pages.parts.evaluation import dialogs
+from pages.parts.language import _, dialog, figure, msgid
 from pages.parts.state import EvaluationState
 from rag_core.domain import Document, QuestionSet
 from rag_core.errors import LecternError
@@ -65,7 +66,7 @@ def show(set_id: str) -> None:
 def chooser(library: Library, sets: Sequence[QuestionSet], chosen: QuestionSet) -> None:
     """The set in use, what can be done with it, and whether its runs or its questions are shown."""
     labels = {
-        item.id: f"{formatting.shorten(_(SAMPLE) if item.name == SAMPLE else item.name, 60)} ({item.size:,})"
+        item.id: f"{formatting.shorten(_(SAMPLE) if item.name == SAMPLE else item.name, 60)} ({figure(item.size)})"
         for item in sets
     }
     st.session_state["evaluation_chosen"] = chosen.id
@@ -88,10 +89,12 @@ def chooser(library: Library, sets: Sequence[QuestionSet], chosen: QuestionSet) 
             _("More"), list(ACTS), icon=":material/more_horiz:", type="tertiary", key="evaluation_set_menu",
             format_func=lambda act: _(ACTS[act]),
         )  # fmt: skip
-    if act == "delete":
+    if act is not None:
+        dialogs.want(act)
+    if dialogs.is_wanted("delete"):
         delete_form(library, chosen)
-    elif act is not None:
-        name_form(library, chosen if act == "rename" else None)
+    elif dialogs.is_wanted("rename") or dialogs.is_wanted("new"):
+        name_form(library, chosen if dialogs.is_wanted("rename") else None)
 
 
 def nothing() -> None:
@@ -132,10 +135,10 @@ def take(way: str) -> None:
     if not library.evaluation.sets():
         show(library.evaluation.create(_(FIRST)).id)
     EvaluationState.write(view="questions", question="")
-    st.session_state["evaluation_way"] = way
+    dialogs.want(way)
 
 
-@dialog("Name of the question set", icon=":material/edit:")
+@dialog("Name of the question set", until_closed=dialogs.WANTED, icon=":material/edit:")
 def name_form(library: Library, chosen: QuestionSet | None) -> None:
     """Another name for a set, or a new set under a name."""
     with st.form("evaluation_naming", border=False):
@@ -152,18 +155,18 @@ def name_form(library: Library, chosen: QuestionSet | None) -> None:
     else:
         show(library.evaluation.create(name).id)
         EvaluationState.write(view="questions")
-    st.rerun()
+    dialogs.close()
 
 
-@dialog("Delete this question set?", icon=":material/delete:")
+@dialog("Delete this question set?", until_closed=dialogs.WANTED, icon=":material/delete:")
 def delete_form(library: Library, chosen: QuestionSet) -> None:
     """Delete a set, once that was confirmed."""
     st.markdown(f"**{formatting.plain(chosen.name)}**, {formatting.count(chosen.size, 'question')}")
     st.caption(_("Its questions are deleted, and its runs are no longer listed. Your documents stay."))
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(_("Keep it"), key="evaluation_keep_set"):
-            st.rerun()
+            dialogs.close()
         if st.button(_("Delete"), type="primary", key="evaluation_delete_set"):
             library.evaluation.delete(chosen.id)
             show("")
-            st.rerun()
+            dialogs.close()
