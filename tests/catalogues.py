@@ -91,6 +91,14 @@ def loose_in_code(path: Path) -> Iterator[str]:
             yield from (text for one in shown for text in _loose(one))
 
 
+def loose_figures(path: Path) -> Iterator[str]:
+    """Numbers that are written with English marks, whatever language is read: those are `language.figure`'s."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        form = ast.unparse(node.format_spec or node.value) if isinstance(node, ast.FormattedValue) else ""
+        if isinstance(node, ast.FormattedValue) and node.format_spec and re.search(r",|\.[1-9]", form):
+            yield f"{ast.unparse(node.value)}:{form}"
+
+
 def loose_in_script(path: Path) -> list[str]:
     """Texts of a script that it does not translate."""
     source = re.sub(r'(?:_|ngettext)\((?:"(?:[^"\\]|\\.)+"(?:, )?)+', "", path.read_text("utf-8"))

@@ -229,7 +229,7 @@ def _take(key: str) -> None:
     wanted = [file for file in files if PurePath(file.name).suffix.lower() in library.sources.suffixes]
     adding.add(library.jobs, [Upload(file.name, file.getvalue()) for file in wanted])
     names = [file.name for file in files if not PurePath(file.name).name.startswith((".", "~$"))]
-    st.session_state["upload_passed_over"] = server_text(server_text(library.sources.passed_over(names)))
+    st.session_state["upload_passed_over"] = server_text(library.sources.passed_over(names))
     # A new key empties the widget, so that the server forgets the bytes once they are added.
     st.session_state["upload_folder_turn"] += 1
 

@@ -13,7 +13,7 @@ from pages.parts import asking_of, collections, formatting, resources, samples
 from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
-from rag_core.errors import EncryptedDocument, LecternError
+from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument, UnsupportedDocument
 from rag_core.jobs import Jobs, Request
 
 KIND = "add"
@@ -194,8 +194,9 @@ def _is_plain(job: Job) -> bool:
 
 
 def _can_retry(jobs: Jobs, job: Job) -> bool:
-    """Whether a file failed for a reason that may be gone; one that waits for its password is asked for it."""
-    return job.state == "failed" and not isinstance(job.error, EncryptedDocument) and jobs.can_retry(job.id)
+    """Whether a file failed for a reason that may be gone, and not for what it holds, and is still there."""
+    of_itself = isinstance(job.error, UnreadableDocument | UnsupportedDocument)
+    return job.state == "failed" and not of_itself and jobs.can_retry(job.id)
 
 
 def _retry(jobs: Jobs, ids: Sequence[str]) -> None:
@@ -292,18 +293,18 @@ def _ended(jobs: Jobs, job: Job, line: str, asked: Sequence[str] = ()) -> None:
 
 def _failed(jobs: Jobs, job: Job) -> None:
     with st.container(key=f"upload_failed_{job.id}", gap="xsmall"):
-        st.markdown(f":red[:material/error:] **{formatting.plain(formatting.shorten(job.name, 90))}**")
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            st.markdown(f":red[:material/error:] **{formatting.plain(formatting.shorten(job.name, 90))}**")
+            if _can_retry(jobs, job):
+                st.button(
+                    _("Try again"), icon=":material/refresh:", key=f"upload_retry_{job.id}", type="tertiary",
+                    on_click=jobs.retry, args=(job.id,),
+                )  # fmt: skip
+            _dismiss(jobs, job)
         st.markdown(formatting.plain(server_text(str(job.error))))
         help_text = job.error.help if isinstance(job.error, LecternError) else ""
         if help_text:
             st.caption(formatting.plain(server_text(help_text)))
-        with st.container(horizontal=True, gap="small"):
-            if jobs.can_retry(job.id):  # the bytes of a file that never came into the library may be gone
-                st.button(
-                    _("Try again"), icon=":material/refresh:", key=f"upload_retry_{job.id}", on_click=jobs.retry,
-                    args=(job.id,),
-                )  # fmt: skip
-            _dismiss(jobs, job)
 
 
 def _locked(jobs: Jobs, job: Job) -> None:

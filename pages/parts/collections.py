@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, language, resources
-from pages.parts.language import _, msgid, server_text
+from pages.parts.language import _, figure, msgid, server_text
 from pages.parts.state import CollectionState
 from rag_core.domain import Collection, Document, Scope
 from rag_core.errors import LecternError
@@ -96,7 +96,7 @@ def _note(collection: Collection | None) -> None:
 
 
 def _entry(one: Collection | None, is_current: bool) -> None:
-    label = f"{formatting.plain(one.name)} :gray[{one.documents:,}]" if one else _(EVERYTHING)
+    label = f"{formatting.plain(one.name)} :gray[{figure(one.documents)}]" if one else _(EVERYTHING)
     st.button(
         label, icon=":material/folder_open:" if is_current else ":material/folder:" if one else ":material/apps:",
         key=f"collection_entry{'_current' if is_current else ''}_{one.id if one else 'all'}", type="tertiary",

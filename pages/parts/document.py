@@ -105,7 +105,7 @@ def _view(document: Document) -> str:
     chosen = st.session_state.get("upload_view")
     if chosen in views(document):
         return str(chosen)
-    return _("Passages") if st.session_state.get("upload_marked") is not None else views(document)[0]
+    return "Passages" if st.session_state.get("upload_marked") is not None else views(document)[0]
 
 
 def _page_of(document: Document) -> int:

@@ -58,7 +58,7 @@ def row(document: Document) -> dict[str, Any]:
         "about": naming.about(document),
         "tags": list(document.tags),
         "source": source if document.title else "",
-        "pages": f"{document.page_count:,}" if document.page_count else "",
+        "pages": figure(document.page_count) if document.page_count else "",
         "size": formatting.size(document.byte_size),
         "added": formatting.day(document.added_at),
         "state": _state(document),

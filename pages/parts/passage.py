@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pages.parts import formatting
 from pages.parts.components import component
-from pages.parts.language import _, msgid, server_text
+from pages.parts.language import _, figure, msgid, server_text
 from rag_core.domain import Citation, Document, Page, ScoreKind, TableAnswer
 from rag_core.errors import LecternError
 from rag_core.exporting import INSTRUCTS, quotation, warning_of
@@ -128,7 +128,7 @@ def recognised_words(page: Page) -> list[dict[str, str]]:
 
 def score_words(citation: Citation) -> str:
     """`cosine 0.71`."""
-    return f"{citation.score_kind} {citation.score:.2f}"
+    return f"{citation.score_kind} {figure(citation.score, '.2f')}"
 
 
 def _frame(document_id: str, document: Document | None, page: int) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def _line(groups: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 
 
 def _figure(value: float) -> str:
-    return figure(value, ",.0f" if f"{value:.2f}".endswith(".00") else ",.2f")
+    return figure(value, ",.0f" if float(round(value, 2)).is_integer() else ",.2f")
 
 
 def _changed(

@@ -40,6 +40,8 @@ def test_a_click_on_an_answer_is_heard_while_the_next_one_is_on_its_way(open_pag
 
     page.route_web_socket("**/_stcore/stream**", route)
     page.reload()
+    page.locator(".st-key-chat_suggestions button").first.wait_for(timeout=60_000)
+    idle(page)
     ask(page, REFUND)
     searched = page.get_by_role("button", name="What was searched")
     searched.wait_for()

@@ -110,17 +110,23 @@ def test_failed_files_are_tried_again_together_and_stand_in_the_table_once_their
     open_page: Open, tmp_path: Path
 ) -> None:
     page = open_page()
-    for name in ("one.pdf", "two.pdf"):
-        (tmp_path / name).write_bytes(b"%PDF-1.7\nno objects here\nstartxref\n7\n%%EOF " + name.encode())
-    drop(page, tmp_path / "one.pdf", tmp_path / "two.pdf")
+    for name in ("one.yaml", "two.yaml"):  # a limit can be raised, but no other try mends what is damaged
+        names = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
+        (tmp_path / name).write_text("\n".join([f"a0: &a0 {name}", *names]))
+    (tmp_path / "three.pdf").write_bytes(b"%PDF-1.7\nno objects here\nstartxref\n7\n%%EOF")
+    drop(page, tmp_path / "one.yaml", tmp_path / "two.yaml", tmp_path / "three.pdf")
     cards = page.locator("[class*=st-key-upload_failed_]")
-    expect(cards).to_have_count(2)
+    expect(cards).to_have_count(3)
+    expect(cards.get_by_role("button", name="Try again")).to_have_count(2)
+    expect(cards.filter(has_text="three.pdf").get_by_role("button")).to_have_text(["Dismiss"])
     idle(page)
     page.get_by_role("button", name="Retry failed").click()
-    expect(cards).to_have_count(2)
+    idle(page)
+    expect(page.locator(".st-key-upload_jobs").get_by_role("progressbar")).to_have_count(0)
+    expect(cards).to_have_count(3)
     idle(page)
     page.get_by_role("button", name="Clear finished").click()
-    expect(row(page, "one.pdf")).to_contain_text("Failed")
+    expect(row(page, "one.yaml")).to_contain_text("Failed")
     expect(cards).to_have_count(0)
 
 

@@ -80,6 +80,11 @@ def test_no_text_of_a_script_is_in_no_catalogue(path: Path) -> None:
     assert catalogues.loose_in_script(path) == []
 
 
+@pytest.mark.parametrize("path", catalogues.PAGES, ids=lambda path: path.stem)
+def test_no_number_of_the_pages_has_marks_of_one_language(path: Path) -> None:
+    assert list(catalogues.loose_figures(path)) == []
+
+
 def test_loose_texts_are_found(tmp_path: Path) -> None:
     page, script = tmp_path / "page.py", tmp_path / "part.js"
     page.write_text(

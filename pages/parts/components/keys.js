@@ -7,12 +7,15 @@ const free = () => {
   return !element || element === document.body || Boolean(element.closest(".st-key-chat_foot"));
 };
 
+// Or it is on what led here.
+const freeAtFirst = () => free() || Boolean(focused().closest('[data-testid="stSidebarNav"]'));
+
 // The line is enabled a moment after its answer is whole. On a touch screen the keyboard would cover the answer.
-const comeBack = (selector, tries = 40) => {
-  if (matchMedia("(pointer: coarse)").matches || !free()) return;
+const comeTo = (selector, may = free, tries = 40) => {
+  if (matchMedia("(pointer: coarse)").matches || !may()) return;
   const line = document.querySelector(selector);
   if (line && !line.disabled) line.focus({ preventScroll: true });
-  else if (tries) setTimeout(() => comeBack(selector, tries - 1), 50);
+  else if (tries) setTimeout(() => comeTo(selector, may, tries - 1), 50);
 };
 
 const SCOPE_MENU = '.st-key-chat_scope_menu button[aria-expanded="true"]';
@@ -36,7 +39,9 @@ export default function ({ data, parentElement }) {
     line.focus();
     line.select();
   };
-  if (root.turn !== undefined && root.turn !== data.turn && !data.busy) comeBack(data.selector);
+  if (!root.came) comeTo(data.selector, freeAtFirst);
+  else if (root.turn !== undefined && root.turn !== data.turn && !data.busy) comeTo(data.selector);
+  root.came = true;
   if (!data.busy) root.turn = data.turn;
   document.addEventListener("keydown", onKey);
   const heard = data.mentions ? ["input", "keydown", "focusout"] : [];

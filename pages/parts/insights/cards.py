@@ -25,7 +25,7 @@ def numbers(insights: Insights, documents: int) -> list[tuple[str, str, str]]:
     up, down = sum(part.up for part in insights.trust), sum(part.down for part in insights.trust)
     used = sum(use.there for use in insights.used)
     return [
-        (_("Questions"), f"{total.asked:,}", _("Asked in conversations, by any door. Greetings are not counted.")),
+        (_("Questions"), figure(total.asked), _("Asked in conversations, by any door. Greetings are not counted.")),
         (
             _("Answered"),
             _share(total.answered, total.asked),

@@ -72,7 +72,7 @@ def _cluster(corpus: CorpusMap, number: int, size: int, chosen: bool) -> None:
     colour, shape = look(number)
     with st.container(key=f"insights_cluster_{number}", horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.html(f'<span aria-hidden="true" style="color:{colour}">{_SIGNS[shape]}</span>', width="content")
-        label = f"{formatting.plain(name(corpus, number))} :gray[· {size:,}]"
+        label = f"{formatting.plain(name(corpus, number))} :gray[· {figure(size)}]"
         st.button(
             f"**{label}**" if chosen else label, key=f"insights_choose_{number}", type="tertiary", on_click=_choose,
             args=(None if chosen else number,),
