@@ -40,7 +40,7 @@ def test_a_conversation_is_exported_and_copied(open_page: Open, filled: None) ->
     page.get_by_text("Export", exact=True).click()
     page.get_by_role("button", name="Copy all of it").click()
     expect(page.get_by_role("dialog").get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()").startswith("# When is a ticket refunded")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("# Ticket refunded in full")
     assert CITED in download(page, "Markdown").decode().replace("\\", "")
     assert download(page, "PDF").startswith(b"%PDF-")
     assert json.loads(download(page, "JSON"))["documents"][0]["title"] == "Handbook of the Veyra Ferry"

@@ -71,7 +71,7 @@ def test_a_name_after_an_at_narrows_the_conversation_for_every_tab(open_page: Op
     expect(dialog.locator(".st-key-chat_searched_candidates canvas").first).to_be_visible()
     page.keyboard.press("Escape")
     scope.click()
-    page.get_by_role("button", name="All documents").last.click()
+    page.get_by_test_id("stPopoverBody").get_by_role("button", name="All documents").click()
     expect(scope).to_contain_text("All documents")
     second = open_page(page.url.split("/", 3)[3])
     expect(second.locator(".st-key-chat_scope_menu")).to_contain_text("All documents")

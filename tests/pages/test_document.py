@@ -25,6 +25,16 @@ def test_each_view_is_drawn(library: FakeLibrary) -> None:
     assert document.views(a_document()) == [name for name in document.VIEWS if name != "Text"]
 
 
+def test_a_document_opened_at_a_passage_is_drawn_in_every_language(library: FakeLibrary) -> None:
+    library.held, library.cut = [a_document()], [CHUNK]
+    test = draw("upload")
+    test.query_params["d"] = "bridges.txt"
+    test.session_state["language"], test.session_state["upload_marked"] = "de", 0
+    assert not test.run().exception
+    (views,) = [group for group in test.button_group if group.key == "upload_view"]
+    assert views.value == "Passages"
+
+
 def test_chunks_tell_what_was_made_of_them() -> None:
     edit = ChunkEdit("bridges.txt", 1, 0, 26, "", "Bridges are mode.", "Bridges are made of steel.", False, True)
     row = chunk_list._row(replace(CHUNK, corrected=True, hidden=True), edit)
