@@ -13,6 +13,7 @@ from rag_core.answering.question import Question, Search, check_question
 from rag_core.answering.strategies.absent_key import AbsentKey
 from rag_core.answering.strategies.base import PassageStrategy, Strategy
 from rag_core.answering.strategies.card_facts import CardFacts
+from rag_core.answering.strategies.changed_plan import ChangedPlan
 from rag_core.answering.strategies.code import Code
 from rag_core.answering.strategies.courtesy import Courtesy
 from rag_core.answering.strategies.figures import Figures
@@ -58,6 +59,7 @@ class Answerer:
         self._code = Code()
         self._figures = Figures()
         self._absent_key = AbsentKey()
+        self._changed_plan = ChangedPlan()
         self._tabular = Tabular(encode, self._open_model)
         self._summary = Summary(encoder.tokens, self._open_model)
         self._quoted = Quoted(encoder)
@@ -110,8 +112,9 @@ class Answerer:
         writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
         last = self._agentic(writer) if question.agent else writer
         return [
-            self._courtesy, self._card_facts, self._mentioning, self._people, self._code, self._summary, self._of_each,
-            Place(last), self._figures, self._absent_key, self._tabular, Versions(last, self._encoder), last,
+            self._courtesy, self._changed_plan, self._card_facts, self._mentioning, self._people, self._code,
+            self._summary, self._of_each, Place(last), self._figures, self._absent_key, self._tabular,
+            Versions(last, self._encoder), last,
         ]  # fmt: skip
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:

@@ -9,7 +9,8 @@ from rag_core.answering.citations import Register
 from rag_core.answering.passages import Quote
 from rag_core.answering.quotations import PERHAPS
 from rag_core.answering.written import Written
-from rag_core.domain import Document, Hit, Sentence
+from rag_core.domain import Document, Hit, Sentence, TablePlan
+from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.answers import table_answer
 from rag_core.tables.joins import JoinedTable
@@ -62,6 +63,25 @@ def written_of(
         sentences=sentences, citations=tuple(register.citations), confidence=confidence, abstained=bool(doubt),
         table=table_answer(plan, result, table, document, found.number, found.other.id if found.other else ""),
     )  # fmt: skip
+
+
+def table_of(plan: TablePlan, contents: Contents) -> tuple[Document, Document | None, WholeTable]:
+    """The table of a plan that was kept, its document, and that with whose tables it is joined. Raises KeyError where a
+    document is not there, InvalidQuestion where it has no such table."""
+    other = next(iter(contents.some([plan.other])), None) if plan.other else None
+    if plan.other and other is None:
+        raise KeyError(plan.other)
+    for document in contents.some([plan.document_id]):
+        tables = list(contents.joined_with(document, other) if other else contents.tables(document))
+        if other is None and plan.table >= len(tables):
+            tables += contents.joined_tables(document)
+        if not 0 <= plan.table < len(tables):
+            raise InvalidQuestion(
+                "The document has no such table now.",
+                help="If it was just added or changed, ask again in a moment.",
+            )
+        return document, other, tables[plan.table]
+    raise KeyError(plan.document_id)
 
 
 def _sources(found: TableFinding, rows: list[int]) -> Iterator[tuple[Document, WholeTable, list[int], int]]:

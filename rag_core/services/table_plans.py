@@ -10,9 +10,9 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from rag_core.answering.question import Question, check_question
-from rag_core.answering.table_answers import TableFinding, written_of
+from rag_core.answering.table_answers import TableFinding, table_of, written_of
 from rag_core.answering.written import answer_of
-from rag_core.domain import Answer, Document, Scope, TablePlan
+from rag_core.domain import Answer, Scope, TablePlan
 from rag_core.errors import InvalidQuestion
 from rag_core.evaluation.files.cells import defused
 from rag_core.models.registry import EXTRACTIVE
@@ -22,7 +22,6 @@ from rag_core.services.questions import QuestionService
 from rag_core.storage import Storage
 from rag_core.tables.answers import plan_of
 from rag_core.tables.plans import rows_left, run
-from rag_core.tables.table import WholeTable
 
 _AT_ONCE = 1000  # rows of CSV that are made together
 _FIGURES = re.compile(r"[+\-]?[\d\s.,:/()'’%€$£¥-]*")
@@ -75,13 +74,13 @@ class TablePlans:
 
     def choices(self, plan: TablePlan, column: int, most: int = 1000) -> list[str]:
         """What the cells of a column of the plan's table say, each once, at most so many."""
-        table = self._table(plan)[-1]
+        table = table_of(plan, self._questions.library.contents(Scope()))[-1]
         if not 0 <= column < len(table.columns):
             raise InvalidQuestion("The table has no such column.")
         return [text for text in table.columns[column].texts[:most] if text.strip()]
 
     def _run(self, plan: TablePlan) -> TableFinding:
-        document, other, table = self._table(plan)
+        document, other, table = table_of(plan, self._questions.library.contents(Scope()))
         try:
             asked = plan_of(plan, table)
         except ValueError as error:
@@ -90,24 +89,6 @@ class TablePlans:
         if result is None:
             raise InvalidQuestion("Nothing fits all of this.", help="Leave a condition out, or choose another value.")
         return TableFinding(document, plan.table, table, asked, result, other)
-
-    def _table(self, plan: TablePlan) -> tuple[Document, Document | None, WholeTable]:
-        """The table of a plan, its document and that with whose tables it is joined."""
-        contents = self._questions.library.contents(Scope())
-        other = next(iter(contents.some([plan.other])), None) if plan.other else None
-        if plan.other and other is None:
-            raise KeyError(plan.other)
-        for document in contents.some([plan.document_id]):
-            tables = list(contents.joined_with(document, other) if other else contents.tables(document))
-            if other is None and plan.table >= len(tables):
-                tables += contents.joined_tables(document)
-            if not 0 <= plan.table < len(tables):
-                raise InvalidQuestion(
-                    "The document has no such table now.",
-                    help="If it was just added or changed, ask again in a moment.",
-                )
-            return document, other, tables[plan.table]
-        raise KeyError(plan.document_id)
 
 
 def _inert(cell: str) -> str:

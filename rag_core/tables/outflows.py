@@ -26,7 +26,6 @@ _WHAT_IS_SPENT = re.compile(
     r"\bwhat (?=(?:do|does|did|have|has|had)\b.{1,80}\b(?:spend|spent|pay|paid|cost|earn|earned|owe|owed)\b)",
     re.IGNORECASE,
 )
-_ENDS = {"smallest": "lowest", "least": "lowest", "biggest": "largest", "greatest": "largest"}
 MIRRORED = {
     grammar.LARGEST: grammar.SMALLEST, grammar.SMALLEST: grammar.LARGEST,
     grammar.ROW_LARGEST: grammar.ROW_SMALLEST, grammar.ROW_SMALLEST: grammar.ROW_LARGEST,
@@ -50,7 +49,7 @@ def neutral_words(words: Words) -> list[list[str]]:
     if not places:
         return words.english
     return [
-        ["amount"] if place in places else [_ENDS.get(word, word) for word in some]
+        ["amount"] if place in places else ["lowest" if word == "least" else word for word in some]
         for place, some in enumerate(words.english)
     ]
 

@@ -216,7 +216,7 @@ def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
     if plan.operation in OF_FIGURES:
         return _computed(plan, table, rows)
     if plan.operation in (ROW_LARGEST, ROW_SMALLEST):
-        rows = _furthest(table.columns[plan.by].numbers, rows, plan.size, largest=plan.operation == ROW_LARGEST)
+        rows = _in_order(plan, table.columns[plan.by], rows)
     elif plan.operation in (FIRST, LAST):
         rows = _in_time(plan, table, rows)[0 if plan.operation == FIRST else -1 :][:1]
     elif plan.operation in (BEHIND, BEFORE):
@@ -301,6 +301,15 @@ def _in_time(plan: Plan, table: WholeTable, rows: Rows) -> Rows:
         return rows
     ordered: Rows = rows[np.argsort(time.numbers[rows], kind="stable")]
     return ordered
+
+
+def _in_order(plan: Plan, by: Column, rows: Rows) -> Rows:
+    """The rows that are furthest by a column; where all are asked for, all in its order, those without a value last."""
+    if plan.size < len(rows) or len(rows) == 1:
+        return _furthest(by.numbers, rows, plan.size, largest=plan.operation == ROW_LARGEST)
+    keys = by.numbers if by.kind != "text" else np.argsort(np.argsort([*map(str.casefold, by.texts)]))[by.codes]
+    found: Rows = rows[np.argsort(-keys[rows] if plan.operation == ROW_LARGEST else keys[rows], kind="stable")]
+    return found
 
 
 def _furthest(numbers: Numbers, rows: Rows, size: int, *, largest: bool) -> Rows:

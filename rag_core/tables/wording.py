@@ -121,6 +121,9 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
         done += f" by {time.head}"
     name = f"“{title}”" + (f", {table.name}" if table.name and table.name != title else "")
     kept, every = (int(grammar.rows_left(table, some).sum()) for some in (plan.conditions, ()))
+    if plan.operation in (grammar.ROW_LARGEST, grammar.ROW_SMALLEST) and 1 < kept <= plan.size:
+        first = ", the largest first" if plan.operation == grammar.ROW_LARGEST else ""
+        done = f"In the order of {table.columns[plan.by].head}{first}"
     rows = f"{kept} of {every} rows" if plan.conditions else f"all {every} rows"
     empty = kept - len(result.rows) if plan.operation in (grammar.SUM, grammar.MEAN, grammar.MEDIAN) else 0
     without = f", {empty} of them without a figure" if empty else ""

@@ -3,7 +3,8 @@
 A table of equal lines, and one of different rows, each in a library of its own beside documents of prose. From when the
 table is ready until everything has followed it, questions are asked and files of one line are added, all defaults; then
 the same once more, with nothing to do in the background. One JSON object for each table: milliseconds of a question
-(p50, p95, the longest) and of a file, meanwhile and afterwards, and the share of the medians.
+(p50, p95, the longest) and of a file, meanwhile and afterwards, and the share of the medians; `processor_s` is what
+processors were busy with until all had followed.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def measured(library: Library, name: str, table: bytes) -> None:
     quiet, files_after = _taken(library, asked, numbers, until=None)
     emit(
         benchmark="long_table", table=name, chunks=library.maintenance.status().chunks, added_s=round(added_s, 1),
-        followed_s=round(followed_s, 1), peak_gb=round(memory.peak_bytes / 1e9, 2),
+        followed_s=round(followed_s, 1), processor_s=round(memory.processor_s, 1),
+        peak_gb=round(memory.peak_bytes / 1e9, 2),
         question_ms=percentiles(during), question_quiet_ms=percentiles(quiet),
         ratio=round(percentile(during, 0.5) / percentile(quiet, 0.5), 2),
         file_ms=percentiles(files), file_quiet_ms=percentiles(files_after),

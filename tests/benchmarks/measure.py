@@ -35,10 +35,13 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 class PeakMemory:
-    """Samples the resident memory of this process, its children and the library's PostgreSQL, every 50 ms."""
+    """Samples the resident memory of this process, its children and the library's PostgreSQL, every 50 ms, and tells
+    the seconds that processors were busy with them."""
 
     def __init__(self, data_dir: Path) -> None:
         self.peak_bytes = 0
+        self._busy_s: dict[int, float] = {}
+        self._before_s = 0.0
         self._data_dir = str(data_dir)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -54,23 +57,40 @@ class PeakMemory:
     def _run(self) -> None:
         me = psutil.Process()
         while not self._stop.wait(0.05):
-            total = 0
-            for process in (me, *me.children(recursive=True)):
-                total += _resident(process)
-            self.peak_bytes = max(self.peak_bytes, total + self._postgresql())
+            own, servers = [me, *me.children(recursive=True)], self._servers()
+            self.peak_bytes = max(self.peak_bytes, sum(map(_resident, own)) + self._postgresql(servers))
+            is_first = not self._busy_s
+            for one in (*own, *servers):
+                self._busy_s[one.pid] = max(_busy_s(one), self._busy_s.get(one.pid, 0.0))
+            self._before_s = sum(self._busy_s.values()) if is_first else self._before_s
 
-    def _postgresql(self) -> int:
-        """PostgreSQL's processes share their buffers: what each has for itself, and the largest share once."""
+    @property
+    def processor_s(self) -> float:
+        """Seconds of all processors so far, of processes that ended as far as they were seen."""
+        return sum(self._busy_s.values()) - self._before_s
+
+    def _servers(self) -> list[psutil.Process]:
         try:
             pid = int(Path(self._data_dir, "postgres", "postmaster.pid").read_text().split()[0])
             postmaster = psutil.Process(pid)
-            servers = [postmaster, *postmaster.children(recursive=True)]
+            return [postmaster, *postmaster.children(recursive=True)]
         except (OSError, ValueError, IndexError, psutil.Error):
-            return 0
+            return []
+
+    def _postgresql(self, servers: Sequence[psutil.Process]) -> int:
+        """PostgreSQL's processes share their buffers: what each has for itself, and the largest share once."""
         memory = [info for info in map(_memory, servers) if info is not None]
         return sum(i.rss - getattr(i, "shared", 0) for i in memory) + max(
             (getattr(i, "shared", 0) for i in memory), default=0
         )
+
+
+def _busy_s(process: psutil.Process) -> float:
+    try:
+        took = process.cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(took.user + took.system)
 
 
 def _memory(process: psutil.Process) -> Any:

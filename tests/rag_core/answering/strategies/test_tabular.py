@@ -346,3 +346,36 @@ def test_a_doubt_about_tables_amid_prose_keeps_no_passage_from_answering(library
     assert "75 tons" in first(told)
     assert "51.3" in first(library.ask("What accuracy has OM-175?"))
     assert "175." not in first(library.ask("What is the price of OM-175?"))
+
+
+def test_follow_ups_change_the_plan_of_the_answer_before(tools: Library) -> None:
+    rows = [line.split(",") for line in _catalogue().splitlines()[1:]]
+    answer = tools.ask("How many tools are at the branch Voss?")
+    states = [row[5] for row in rows if row[2] == "Moss"]
+    for question, count in (
+        ("And in Moss?", len(states)),
+        ("of those, how many are on loan?", states.count("on loan")),
+        ("and returned?", states.count("returned")),
+    ):
+        answer = tools.ask(question, conversation=answer.conversation)
+        assert first(answer).startswith(f"{count} rows where")
+    few = sorted((row[4], row[0]) for row in rows if row[2] == "Moss" and row[5] == "returned")
+    answer = tools.ask("sort them by lent on", conversation=answer.conversation)
+    assert first(answer).startswith(f"Tool no.: {few[0][1]} ({few[0][0]}), {few[1][1]} ({few[1][0]})")
+    assert "In the order of Lent on" in answer.text
+
+
+def test_a_chart_of_what_was_found_is_the_same_again(tools: Library) -> None:
+    answer = tools.ask("What is the total deposit per branch?")
+    again = tools.ask("as a chart", conversation=answer.conversation)
+    assert answer.table is not None and again.table is not None
+    assert again.table.groups == answer.table.groups
+
+
+def test_another_end_is_asked_of_the_same_rows(tools: Library) -> None:
+    in_moss = [float(line.split(",")[3]) for line in _catalogue().splitlines()[1:] if line.split(",")[2] == "Moss"]
+    answer = tools.ask("What is the highest deposit in Voss?")
+    answer = tools.ask("and in Moss?", conversation=answer.conversation)
+    assert f"{max(in_moss):.2f}" in first(answer)
+    answer = tools.ask("and the lowest?", conversation=answer.conversation)
+    assert f"{min(in_moss):.2f}" in first(answer)

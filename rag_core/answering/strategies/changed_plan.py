@@ -1,0 +1,51 @@
+"""Follow-ups that change the last answer's plan over a table: "and in Bern?", "sort them by date", "as a chart"."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rag_core.answering.conversation import is_follow_up
+from rag_core.answering.question import Question, Search
+from rag_core.answering.strategies.base import Strategy
+from rag_core.answering.streaming import Progress
+from rag_core.answering.table_answers import TableFinding, table_of, written_of
+from rag_core.answering.written import Written
+from rag_core.domain import Retrieval, TablePlan, Trace
+from rag_core.errors import InvalidQuestion
+from rag_core.retrieval.contents import Contents
+from rag_core.tables.answers import plan_of
+from rag_core.tables.following import asked_of_others, shown_otherwise
+from rag_core.tables.links import Words
+from rag_core.tables.plans import rows_left, run
+from rag_core.tables.wording import in_words
+
+_MOST_CHARS = 80  # of a question that says no more than what is other
+
+
+class ChangedPlan(Strategy):
+    """Answers with the last answer's plan, of other rows, in another order, or again. Thread-safe."""
+
+    def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
+        """None where the last answer is of no table, or the question asks for something else. Raises
+        StoreUnavailable."""
+        last = question.history[-1].answer if question.history else None
+        if last is None or last.table is None or question.contents is None or len(question.text) > _MOST_CHARS:
+            return None
+        found = _found(last.table.plan, question.text, question.contents)
+        if found is None or (written := written_of(found, question.contents)) is None:
+            return None
+        progress.lap("tables")
+        # What is asked next follows the plan: the words of this question do not say all of it.
+        return replace(written, retrieval=Retrieval((), Trace(query=in_words(found.plan, found.table))))
+
+
+def _found(kept: TablePlan, text: str, contents: Contents) -> TableFinding | None:
+    """What the plan finds as it is asked now; None where it is not, or its table is not there any more."""
+    try:
+        document, other, table = table_of(kept, contents)
+        last, words = plan_of(kept, table), Words(text)
+    except (KeyError, InvalidQuestion, ValueError):
+        return None
+    plan = shown_otherwise(words, last, table) or (asked_of_others(words, last, table) if is_follow_up(text) else None)
+    result = plan and run(plan, table, rows_left(table, plan.conditions))
+    return TableFinding(document, kept.table, table, plan, result, other) if plan and result else None

@@ -1,0 +1,116 @@
+"""A question that changes the last plan over a table: "and in Bern?", "who are they?", "sort them by date".
+
+Words that stand for cells are conditions in the place of those on the same column; all else of the plan stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from rag_core.tables.links import Link, Words, heads_named, links_of
+from rag_core.tables.plans import (
+    COUNT,
+    LARGEST,
+    LOOK_UP,
+    MEAN,
+    MEDIAN,
+    ROW_LARGEST,
+    ROW_SMALLEST,
+    SMALLEST,
+    Plan,
+)
+from rag_core.tables.scoring import operation_words, weights
+from rag_core.tables.table import WholeTable
+
+_CHART = frozenset(("chart", "graph", "diagram", "plot", "bars"))
+_SORT = frozenset(("sort", "sorted", "order", "ordered", "rank", "arrange"))
+_DESCENDING = frozenset(("descending", "largest", "highest", "newest", "reverse", "down"))
+_OF_SHOWING = frozenset(("show", "draw", "make", "display", "give", "bar", "line", "first", "ascending", "smallest",
+                         "lowest", "oldest", "result", "results", "rows", "list"))  # fmt: skip
+_THEM = frozenset(("they", "them", "those", "these"))
+_ALL = frozenset(("total", "overall", "altogether", "all"))
+_OF_ROWS = (LOOK_UP, COUNT, ROW_LARGEST, ROW_SMALLEST)
+_KINDS = ((LARGEST, SMALLEST, MEAN, MEDIAN), (ROW_LARGEST, ROW_SMALLEST))
+
+
+def shown_otherwise(words: Words, plan: Plan, table: WholeTable) -> Plan | None:
+    """The last plan as its rows are asked for now, in the order of a column, or itself where a chart of what it found
+    is asked for, which is drawn of every result that has one; None where the question asks for anything else."""
+    said = [{*some} for some in words.english]
+    every = frozenset(chain.from_iterable(said))
+    known = _CHART | _SORT | _DESCENDING | _OF_SHOWING
+    left = {place for place in words.telling if not said[place] & known and said[place]}
+    if every & _CHART:
+        return None if left else plan
+    named = heads_named(words, table.heads)
+    by = max(range(len(named)), key=lambda place: len({*named[place]} & left), default=-1)
+    if not (every & _SORT and left and plan.operation in _OF_ROWS and by >= 0 and left <= {*named[by]}):
+        return None
+    operation = ROW_LARGEST if every & _DESCENDING else ROW_SMALLEST
+    return replace(plan, operation=operation, target=max(plan.target, 0), by=by, size=max(len(table), plan.size))
+
+
+def asked_of_others(words: Words, plan: Plan, table: WholeTable) -> Plan | None:
+    """The last plan over the rows that a follow-up names instead, over all rows, or with something else done; None
+    where the follow-up says anything else."""
+    every = frozenset(chain.from_iterable(words.english))
+    if operation := _instead_of(plan.operation, words):
+        return replace(plan, operation=operation)
+    left = {place for place in words.telling if not {*words.english[place]} & (_ALL | _OF_SHOWING)}
+    if left:
+        links = _instead(words, left, plan, table)
+        return replace(plan, conditions=links) if links else None
+    if {"how", "many"} <= every and plan.operation in _OF_ROWS:
+        return Plan(plan.conditions, COUNT)
+    if every & _THEM and plan.operation == COUNT:
+        return replace(plan, operation=LOOK_UP, target=_name_of_rows(table))
+    if every & _ALL and not every & _THEM:
+        kept = tuple(one for one in plan.conditions if one.comparison == "<" and not one.value)  # what is paid
+        return replace(plan, conditions=kept) if len(kept) < len(plan.conditions) else None
+    return None
+
+
+def _instead_of(operation: str, words: Words) -> str:
+    """What a follow-up that has no other word asks for in the place of an operation of its kind: "and the lowest?"."""
+    kind = next((some for some in _KINDS if operation in some), ())
+    known, said = weights().values, [*chain.from_iterable(words.english)]
+    best = max(kind, key=lambda one: sum(known.get(f"o {one} {word}", 0.0) for word in said), default=operation)
+    is_said = bool(words.telling) and operation_words(words, best) >= {*words.telling}
+    return best if is_said and best != operation else ""
+
+
+def _instead(words: Words, left: set[int], plan: Plan, table: WholeTable) -> tuple[Link, ...]:
+    """The plan's conditions with others on the one column that some words are cells of; () where they are of none, or
+    of several, or say a month of no year where a year was said with it."""
+    links = [
+        one for one in links_of(words, table)
+        if one.comparison in ("", "within", "month") and left <= set(range(one.first, one.last))
+    ]  # fmt: skip
+    exact = [one for one in links if one.exact] or links
+    before = {one.column for one in plan.conditions}
+    found = [one for one in exact if one.column in before] or exact
+    if len({one.column for one in found}) != 1:
+        return ()
+    column, signs = found[0].column, {one.comparison for one in found}
+    kept = [one for one in plan.conditions if one.column != column or _is_beside(one, signs)]
+    is_open = "month" in signs and any(one.column == column and one.comparison == "within" for one in plan.conditions)
+    return () if is_open and not _are_years(plan.conditions, column) else (*kept, *found[:1])
+
+
+def _is_beside(one: Link, signs: set[str]) -> bool:
+    """Whether a condition holds beside one of the same column: a year beside a month."""
+    return {one.comparison, *signs} == {"within", "month"}
+
+
+def _are_years(conditions: Sequence[Link], column: int) -> bool:
+    days = [one.until - one.value for one in conditions if one.column == column and one.comparison == "within"]
+    return all(span >= 364 for span in days)
+
+
+def _name_of_rows(table: WholeTable) -> int:
+    """The column that says which rows are meant: that of names, or of keys, or the first."""
+    columns = [*enumerate(table.columns)]
+    names = [place for place, column in columns if column.is_key and column.has_names]
+    return next(iter([*names, *(place for place, column in columns if column.is_key and column.kind == "text")]), 0)
