@@ -24,26 +24,17 @@ from rag_core.domain.clusters import ChunkCluster, ClusterTree, DocumentCluster
 from rag_core.domain.documents import (
     CARD_VERSION,
     KNOWN,
-    WHISPER,
     AddEvent,
-    Box,
     Chunk,
     ChunkEdit,
     Document,
     DocumentCard,
-    Figure,
     Guide,
     GuideLine,
-    HiddenText,
-    Line,
-    Page,
-    PageImage,
     ParsedDocument,
     Profile,
-    Section,
     Stage,
     State,
-    Table,
     Upload,
 )
 from rag_core.domain.evaluation import (
@@ -86,6 +77,17 @@ from rag_core.domain.insights import (
     UnusedDocument,
 )
 from rag_core.domain.jobs import Job, JobState
+from rag_core.domain.pages import (
+    WHISPER,
+    Box,
+    Figure,
+    HiddenText,
+    Line,
+    Page,
+    PageImage,
+    Section,
+    Table,
+)
 from rag_core.domain.search import (
     Collection,
     Considered,

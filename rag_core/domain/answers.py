@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from rag_core.domain.documents import Box, Document
+from rag_core.domain.documents import Document
+from rag_core.domain.pages import Box
 from rag_core.domain.search import Searched
 from rag_core.domain.tables import TableAnswer
 

@@ -1,13 +1,13 @@
-"""Documents, their pages and chunks, and the steps of adding one."""
+"""Documents and their chunks, and the steps of adding one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
+from rag_core.domain.pages import Box, Page, Section
 from rag_core.errors import EncryptedDocument, LecternError
 
 _SHEETS = (
@@ -18,131 +18,6 @@ Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again.
 CARD_VERSION = 2
-# The recogniser of what is heard.
-WHISPER = "Whisper"
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A rectangle on a page, in fractions of its width and height from the top left."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @classmethod
-    def around(cls, boxes: Iterable[Box]) -> Box:
-        """The least box that holds some, at least one."""
-        lefts, tops, rights, bottoms = zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True)
-        return cls(min(lefts), min(tops), max(rights), max(bottoms))
-
-    @property
-    def height(self) -> float:
-        """In fractions of the page's."""
-        return self.bottom - self.top
-
-    @property
-    def middle(self) -> float:
-        """Half way down it."""
-        return (self.top + self.bottom) / 2
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a page: its span in the page's text and where it stands. cells: of a table's row, else none."""
-
-    start: int
-    end: int
-    box: Box
-    cells: tuple[Line, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenText:
-    """A span of a page's text that nobody sees there, and why: "zero width", "white", "tiny" and their like."""
-
-    start: int
-    end: int
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A picture or chart of a page, `start` to `end` its caption, or what else stands for it, in the page's text; an
-    empty span where nothing does.
-
-    box: where it stands on the page, None where the document has no pages of its own. part: the picture's name in the
-    file then, empty where the file does not hold it.
-    """
-
-    start: int
-    end: int
-    box: Box | None = None
-    part: str = ""
-
-    @property
-    def row(self) -> list[int | str | float]:
-        """As plain values: its span, its part and the four fractions of its box, if it has one."""
-        return [self.start, self.end, self.part, *(astuple(self.box) if self.box else ())]
-
-    @classmethod
-    def of_row(cls, row: Sequence[Any]) -> Figure:
-        """The figure that gave a row."""
-        start, end, part, *box = row
-        return cls(int(start), int(end), Box(*box) if box else None, part)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page as read. `error` says why it could not be read; its text is then empty.
-
-    body: the span of its text that is cut into chunks; None for all of it.
-    recogniser: what read its text off a picture, empty where the file holds the text; certainty: then, of its
-    characters, 0 to 1. turned: degrees clockwise by which the page is turned to stand upright, as its boxes do.
-    """
-
-    number: int
-    text: str
-    label: str = ""
-    width_pt: float = 0.0
-    height_pt: float = 0.0
-    lines: tuple[Line, ...] = ()
-    error: str | None = None
-    body: tuple[int, int] | None = None
-    recogniser: str = ""
-    certainty: float = 0.0
-    turned: int = 0
-    hidden: tuple[HiddenText, ...] = ()
-    figures: tuple[Figure, ...] = ()
-
-    @property
-    def is_heard(self) -> bool:
-        """Whether its text was not seen but heard."""
-        return self.recogniser == WHISPER
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading: from the outline of a PDF or the headings of another document. `start` is its place on the page."""
-
-    title: str
-    level: int
-    page: int
-    start: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of a page's text, `start` to `end`, with its caption, if it has one. The first `heads` rows are its head;
-    a row of one cell names a group of rows."""
-
-    page: int
-    start: int
-    end: int
-    caption: str
-    rows: tuple[tuple[str, ...], ...]
-    heads: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,13 +268,3 @@ class AddEvent:
     document: Document | None = None
     error: LecternError | None = None
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PageImage:
-    """A page drawn as PNG, with the boxes of the passage asked for, in fractions of its size."""
-
-    png: bytes = field(repr=False)
-    width_px: int
-    height_px: int
-    boxes: tuple[Box, ...] = ()
