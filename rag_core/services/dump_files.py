@@ -49,7 +49,7 @@ class DumpFiles:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for document_id, document in documents.some(list(documents.ready_ids())).items():
-                vectors, sums = documents.vectors(document_id)
+                vectors, sums = documents.vectors.of(document_id)
                 if not sums:
                     continue
                 path = folder / f"{document_id}{SUFFIX}"
@@ -95,11 +95,11 @@ def _documents_of(storage: Storage, dump: Dump) -> list[str]:
         (len(wanted), wanted[0]),
     )
     size = len(wanted[0])
-    return [key for (key,) in rows if [one[:size] for one in storage.documents.vectors(key)[1]] == wanted]
+    return [key for (key,) in rows if [one[:size] for one in storage.documents.vectors.of(key)[1]] == wanted]
 
 
 def _taken(storage: Storage, document_id: str, dump: Dump) -> DumpFile:
-    own, sums = storage.documents.vectors(document_id)
+    own, sums = storage.documents.vectors.of(document_id)
     given = _of_unit_length(dump.vectors)
     if given.shape != own.shape or float((given * own).sum(axis=1).min()) < _SAME_MODEL:
         raise LecternError(

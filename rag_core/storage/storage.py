@@ -408,7 +408,7 @@ class Storage:
         if profile is None:
             return Loaded()
         ready = self.documents.ready_ids()
-        return self.dumps.load(ready, self.documents.vectors)
+        return self.dumps.load(ready, self.documents.vectors.of)
 
     def _required(self) -> Database:
         if self._database is None:

@@ -86,7 +86,7 @@ class ChromaSearch(TruthSearch):
             only["rows"] = [f"{key}:{index}" for key, index in zip(*within.pairs(), strict=True)]
         refs = self._index.store.nearest(self._profile(), query, k, **only)
         # Chroma's own vectors have been through its arithmetic; PostgreSQL's are those of the dumps, bit for bit.
-        return stacked(self._documents.vectors_at(refs), len(query))
+        return stacked(self._documents.vectors.at(refs), len(query))
 
 
 class ChromaIndex(DerivedIndex):
@@ -331,7 +331,7 @@ class ChromaIndex(DerivedIndex):
                 yield comparison.finding(self.label, rows.document_id, fault)
 
     def _nearest(self, profile: Profile, query: NDArray[np.float32]) -> float:
-        return first_cosine(query, self._documents.vectors_at(self.store.nearest(profile, query, 1)))
+        return first_cosine(query, self._documents.vectors.at(self.store.nearest(profile, query, 1)))
 
 
 def _parted(held: ChromaRows, batch: list[Rows]) -> Iterator[dict[int, tuple[NDArray[np.float32], str]]]:

@@ -72,7 +72,7 @@ class Comparison:
             yield from missed
 
     def _missed(self, store: str, nearest: Nearest, places: Sequence[tuple[str, int]], lost: bool) -> Iterator[Finding]:
-        for document_id, index, vector in self._documents.vectors_at(places):
+        for document_id, index, vector in self._documents.vectors.at(places):
             length = float(np.linalg.norm(vector))
             if length and not nearest(vector / length) > 1 - _TIE:
                 message = f"A search with the vector of chunk {index + 1} does not find it."

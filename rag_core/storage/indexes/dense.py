@@ -132,11 +132,11 @@ class TruthSearch(DenseIndex):
     ) -> list[tuple[list[Ref], Vectors]]:
         """See the base class."""
         pairs = within.pairs() if within is not None else None
-        return [stacked(self._documents.nearest(query, k, pairs), len(query)) for query in queries]
+        return [stacked(self._documents.vectors.nearest(query, k, pairs), len(query)) for query in queries]
 
     def vectors(self, refs: Sequence[Ref]) -> Vectors:
         """See the base class."""
-        held = {(key, index): vector for key, index, vector in self._documents.vectors_at(refs)}
+        held = {(key, index): vector for key, index, vector in self._documents.vectors.at(refs)}
         dimensions = len(next(iter(held.values()))) if held else self._dimensions()
         none = np.zeros(dimensions, dtype=np.float32)
         return np.array([held.get(ref, none) for ref in refs], dtype=np.float32).reshape(-1, dimensions)

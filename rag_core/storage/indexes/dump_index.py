@@ -141,7 +141,7 @@ class DumpIndex(DerivedIndex):
         with self.turn:
             document = self._documents.get(document_id)
             if document is not None and document.state == "ready":
-                self.store.rewrite(document_id, self._documents.vectors)
+                self.store.rewrite(document_id, self._documents.vectors.of)
             elif document is None or document.state != "stored":
                 self.store.remove(document_id)
 

@@ -74,7 +74,7 @@ class HnswSearch(TruthSearch):
                 connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
                 rows = connection.execute(_NEAREST, {"keys": keys, "indexes": indexes, "query": query, "k": k})
                 refs = [(row[0], row[1]) for row in rows]
-            found.append(stacked(self._documents.vectors_at(refs), len(query)))
+            found.append(stacked(self._documents.vectors.at(refs), len(query)))
         return found
 
     def lacking(self) -> int:

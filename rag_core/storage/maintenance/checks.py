@@ -88,7 +88,7 @@ class Checks:
                 yield comparison.finding("PostgreSQL", document_id, fault, repairable=False, help=LOST)
 
     def _nearest(self, query: NDArray[np.float32]) -> float:
-        return first_cosine(query, self._storage.documents.nearest(query, 1))
+        return first_cosine(query, self._storage.documents.vectors.nearest(query, 1))
 
 
 def _table_fault(document: Facts, profile: str, pages: int, chunks: int, wrong: int) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pgvector import Vector
 from psycopg.rows import TupleRow, dict_row
 
 from accelerator.faults import reach
@@ -25,7 +23,6 @@ from rag_core.domain import (
     Profile,
     Section,
 )
-from rag_core.errors import StoreCorrupt
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.chunkings import Chunkings
@@ -51,6 +48,7 @@ from rag_core.storage.postgres.rows import (
 )
 from rag_core.storage.postgres.servers import GONE_S
 from rag_core.storage.postgres.table_readings import TableReadingStore, inherit_readings
+from rag_core.storage.postgres.vectors import VectorStore
 
 _DOCUMENT = f"""
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, {AUTHORS} AS authors, {YEAR} AS year,
@@ -61,11 +59,6 @@ _DOCUMENT = f"""
                  ORDER BY min(added_at), name) AS sources
     FROM documents
 """
-_WITHIN = """
-    WHERE EXISTS (SELECT FROM unnest(%(keys)s::text[], %(indexes)s::int[]) AS w (key, index)
-                  WHERE w.key = c.document_id AND w.index IN (c.index, -1))
-"""
-
 _ABANDONED = """
     WHERE state IN ('pending', 'stored') AND NOT EXISTS (
         SELECT FROM jobs j WHERE j.document_id = documents.id AND j.state IN ('waiting', 'running'))
@@ -91,6 +84,7 @@ class DocumentStore:
         self.edits = EditStore(database, self._forget)
         self.removals = RemovalStore(database, self._forget)
         self.table_readings = TableReadingStore(database, self._forget)
+        self.vectors = VectorStore(database)
 
     @retried
     def accept(self, window: Sequence[Accepted]) -> None:
@@ -293,53 +287,6 @@ class DocumentStore:
         )
         return [(row[0], row[1], Figure.of_row(one)) for row in rows for one in row[2]]
 
-    def vectors(self, document_id: str) -> tuple[NDArray[np.float32], list[str]]:
-        """Vectors, float32 (n, d), and MD5 sums of a document's chunks in order. Raises StoreCorrupt for none."""
-        found = self.vectors_of([document_id])
-        if not found:
-            raise StoreCorrupt(f"The document {document_id} has no chunks in PostgreSQL.")
-        return found[document_id]
-
-    def vectors_of(self, ids: Sequence[str]) -> dict[str, tuple[NDArray[np.float32], list[str]]]:
-        """Vectors, float32 (n, d), and MD5 sums of the chunks, in order, of those documents that have some."""
-        rows = self._database.rows(
-            "SELECT document_id, vector, md5 FROM chunks WHERE document_id = ANY(%s) ORDER BY document_id, index",
-            (list(ids),),
-            binary=True,
-        )
-        parts = ((str(key), list(part)) for key, part in groupby(rows, key=lambda row: str(row[0])))
-        return {key: (_matrix([row[1] for row in part]), [row[2] for row in part]) for key, part in parts}
-
-    def nearest(
-        self, query: NDArray[np.float32], k: int, within: tuple[list[str], list[int]] | None = None
-    ) -> list[tuple[str, int, NDArray[np.float32]]]:
-        """Exact k nearest chunks by cosine among ready documents: (document id, index, vector).
-
-        within: ids and indexes of the only chunks that are searched, all of a document's for the index -1.
-        """
-        wanted = "" if within is None else _WITHIN
-        keys, indexes = within or ([], [])
-        rows = self._database.rows(
-            f"SELECT c.document_id, c.index, c.vector FROM chunks c"
-            f" JOIN documents d ON d.id = c.document_id AND d.state = 'ready' {wanted}"
-            f" ORDER BY c.vector <=> %(query)s, c.document_id, c.index LIMIT %(k)s".encode(),
-            {"keys": keys, "indexes": indexes, "query": query, "k": k},
-            binary=True,
-        )
-        return [(row[0], row[1], row[2].to_numpy()) for row in rows]
-
-    def vectors_at(self, places: Sequence[tuple[str, int]]) -> list[tuple[str, int, NDArray[np.float32]]]:
-        """The vectors of chunks of ready documents: (document id, index, vector), in any order."""
-        rows = self._database.rows(
-            "SELECT c.document_id, c.index, c.vector"
-            " FROM unnest(%s::text[], %s::int[]) AS wanted (document_id, index)"
-            " JOIN chunks c USING (document_id, index)"
-            " JOIN documents d ON d.id = c.document_id AND d.state = 'ready'",
-            ([place[0] for place in places], [place[1] for place in places]),
-            binary=True,
-        )
-        return [(row[0], row[1], row[2].to_numpy()) for row in rows]
-
     def profile(self) -> Profile | None:
         """The profile that the library's vectors were made with, or None while it has none."""
         row = self._database.row(
@@ -397,10 +344,6 @@ class DocumentStore:
             for document_id in ids:
                 self._ready.pop(document_id, None)
         self.table_readings.forget(ids)
-
-
-def _matrix(vectors: Sequence[Vector]) -> NDArray[np.float32]:
-    return np.stack([vector.to_numpy() for vector in vectors]).astype(np.float32)
 
 
 def _within(number: int) -> int:

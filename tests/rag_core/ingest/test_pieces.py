@@ -42,7 +42,7 @@ def assert_as_made(library: Library) -> None:
     texts = [found[document.id, index].text for index in range(document.chunk_count)]
     contexts = [context_of(document.title, found[document.id, i].section) for i in range(document.chunk_count)]
     vectors, pieces = embedder.encode_with_pieces(texts, contexts)
-    kept, _ = library.storage.documents.vectors(document.id)
+    kept, _ = library.storage.documents.vectors.of(document.id)
     assert (kept * vectors).sum(axis=1).min() > 0.999
     for chunk, made in zip(library.chunks(document.id), pieces, strict=True):
         candidate = found[document.id, chunk.index]

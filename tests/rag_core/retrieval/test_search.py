@@ -180,7 +180,7 @@ def test_a_missing_dump_falls_back_and_is_said(library: Library, monkeypatch: py
 def test_a_dump_of_other_texts_is_never_answered_from(library: Library) -> None:
     document = add_text(library, "extra.txt", "The harbour crane lifts forty tonnes and was built in Ghent.")
     hashes = np.zeros((1, 16), np.uint8)
-    vectors, _ = library.storage.documents.vectors(document.id)
+    vectors, _ = library.storage.documents.vectors.of(document.id)
     profile = library.storage.documents.profile()
     assert profile is not None
     write_dump(library.storage.dumps.path(document.id), vectors, hashes, profile=profile.id)

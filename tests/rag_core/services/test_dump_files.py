@@ -45,7 +45,7 @@ def test_a_file_is_the_seed_s_byte_for_byte(library: Library, tmp_path: Path) ->
     chunks = library.chunks(document.id)
     assert header == (len(chunks), 16, 4 * 384, 384)
     assert hashes == [hashlib.md5(chunk.text.encode()).hexdigest() for chunk in chunks]
-    assert np.array_equal(vectors, library.storage.documents.vectors(document.id)[0])
+    assert np.array_equal(vectors, library.storage.documents.vectors.of(document.id)[0])
 
 
 def test_what_was_written_is_taken_back_and_followed_by_every_index(library: Library, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_what_was_written_is_taken_back_and_followed_by_every_index(library: Lib
     path.write_bytes(path.read_bytes()[:16] + near.tobytes() + path.read_bytes()[16 + near.nbytes :])
     assert [one.outcome for one in library.dump_files.take(path)] == ["taken"]
     unit = near / np.linalg.norm(near, axis=1, keepdims=True)
-    assert np.allclose(library.storage.documents.vectors(document.id)[0], unit, atol=1e-6)
+    assert np.allclose(library.storage.documents.vectors.of(document.id)[0], unit, atol=1e-6)
     library.storage.settle()
     assert library.maintenance.verify(deep=True).findings == ()
     (hit, *_) = library.search("How long is river 3?", mode="dense", k=1)
@@ -93,7 +93,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(library: Library, tmp_
     document = add_text(library, "rivers.txt", TEXT)
     (made,) = library.dump_files.write(tmp_path / "vectors")
     path, data = Path(made.path), Path(made.path).read_bytes()
-    before = library.storage.documents.vectors(document.id)[0]
+    before = library.storage.documents.vectors.of(document.id)[0]
     other = np.random.default_rng(0).standard_normal(before.shape).astype("<f4")
     damages = {
         StoreCorrupt: data[:-1],
@@ -106,4 +106,4 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(library: Library, tmp_
     path.write_bytes(data[:-16] + bytes(16))
     with pytest.raises(LecternError, match="of no document here"):
         list(library.dump_files.take(path))
-    assert np.array_equal(library.storage.documents.vectors(document.id)[0], before)
+    assert np.array_equal(library.storage.documents.vectors.of(document.id)[0], before)

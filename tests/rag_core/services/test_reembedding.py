@@ -80,7 +80,7 @@ def assert_stores_agree(library: Library, wanted: str) -> None:
     documents = library.documents()
     for document in documents:
         assert document.state == "ready"
-        kept, sums = storage.documents.vectors(document.id)
+        kept, sums = storage.documents.vectors.of(document.id)
         assert kept.shape == (document.chunk_count, present.dimensions)
         chunks = library.chunks(document.id)
         contexts = [context_of(document.title, chunk.section) for chunk in chunks]

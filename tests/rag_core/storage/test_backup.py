@@ -108,8 +108,8 @@ def test_a_library_comes_back_whole_without_embedding(filled: Library, other: Se
         assert library.storage.index(ChromaIndex).store.count(profile) == 4
         library.ask("And a cinnamon roll?")
         for document in library.documents():
-            kept, _ = library.storage.documents.vectors(document.id)
-            old, _ = filled.storage.documents.vectors(document.id)
+            kept, _ = library.storage.documents.vectors.of(document.id)
+            old, _ = filled.storage.documents.vectors.of(document.id)
             assert kept.tobytes() == old.tobytes()
 
 

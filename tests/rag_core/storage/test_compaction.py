@@ -51,7 +51,7 @@ def files(storage: Storage) -> list[Path]:
 
 
 def nearest(storage: Storage, document_id: str) -> tuple[str, int]:
-    vectors, _ = storage.documents.vectors(document_id)
+    vectors, _ = storage.documents.vectors.of(document_id)
     [match], [vector] = storage.dumps.search(vectors[1], 1)
     assert np.array_equal(vector, vectors[1])
     return match.key, match.row
@@ -66,7 +66,7 @@ def assert_sound(storage: Storage, ids: list[str]) -> None:
 def test_compacted_documents_are_found_and_bound_to_their_texts(storage: Storage, filled: list[str]) -> None:
     assert_sound(storage, filled)
     for document_id in filled:
-        _, sums = storage.documents.vectors(document_id)
+        _, sums = storage.documents.vectors.of(document_id)
         assert [storage.dumps.md5(document_id, row) for row in range(3)] == sums
 
 

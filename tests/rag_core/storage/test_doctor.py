@@ -132,7 +132,7 @@ def test_a_dump_of_other_vectors_is_found(storage: Storage, filled: list[str]) -
     report = verify(storage)
     assert "another text" in report.findings[0].message
     assert_repaired(storage, report)
-    vectors, sums = storage.documents.vectors(filled[0])
+    vectors, sums = storage.documents.vectors.of(filled[0])
     storage.dumps.write(filled[0], -vectors, sums)
     report = verify(storage, deep=True)
     assert places(report) == {("Dumps", filled[0])}
@@ -172,11 +172,13 @@ def test_rows_missing_foreign_or_wrong_in_chroma(storage: Storage, filled: list[
     storage.index(ChromaIndex).store.remove_rows(PROFILE, [f"{lacking}:1"])
     for document, row, text in ((wrong_vector, 0, "chunk 0 of document 1"), (wrong_text, 2, "another text")):
         storage.index(ChromaIndex).store.remove_rows(PROFILE, [f"{document}:{row}"])
-        vectors = storage.documents.vectors(document)[0]
+        vectors = storage.documents.vectors.of(document)[0]
         vector = -vectors[row] if document == wrong_vector else vectors[row]
         add_row(storage, f"{document}:{row}", document, text, vector)
     storage.index(ChromaIndex).store.remove_rows(PROFILE, [f"{moved}:0"])
-    add_row(storage, f"{moved}:0", "another document", "chunk 0 of document 3", storage.documents.vectors(moved)[0][0])
+    add_row(
+        storage, f"{moved}:0", "another document", "chunk 0 of document 3", storage.documents.vectors.of(moved)[0][0]
+    )
     for row in ("f" * 32 + ":0", f"{lacking}:7", "odd"):
         add_row(storage, row, row.partition(":")[0], "foreign", vectors[0])
     report = verify(storage, deep=True)

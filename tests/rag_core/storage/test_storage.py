@@ -69,7 +69,7 @@ def test_a_committed_document_is_ready_in_every_store(storage: Storage) -> None:
         "ready", "Title 1", (Section("§", 1, 1),), ("a note",)
     )  # fmt: skip
     assert storage.documents.chunks(item.document_id) == item.chunks
-    kept, sums = storage.documents.vectors(item.document_id)
+    kept, sums = storage.documents.vectors.of(item.document_id)
     assert np.array_equal(kept, item.vectors)
     assert sums == [chunk.md5 for chunk in item.chunks]
     [match], [vector] = storage.dumps.search(item.vectors[2], 1)
@@ -165,7 +165,7 @@ def test_a_dump_that_cannot_be_written_keeps_no_library_closed(
     second = Storage(settings)
     try:
         assert any("2 documents cannot be searched" in note and "The disk is full." in note for note in second.notes)
-        assert second.documents.nearest(items[1].vectors[0], 1)[0][0] == items[1].document_id
+        assert second.documents.vectors.nearest(items[1].vectors[0], 1)[0][0] == items[1].document_id
         monkeypatch.undo()
         assert {finding.store for finding in repair(second, verify(second)).findings} == {
             "Files"
@@ -238,7 +238,7 @@ def test_a_data_directory_follows_what_another_one_did_to_its_database(settings:
 
 def test_vectors_of_nothing_are_an_error(storage: Storage) -> None:
     with pytest.raises(StoreCorrupt):
-        storage.documents.vectors("none")
+        storage.documents.vectors.of("none")
 
 
 def test_migrations_run_once(new_database: Callable[..., str], tmp_path: Path) -> None:
