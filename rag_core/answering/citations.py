@@ -22,6 +22,13 @@ from rag_core.text.terms import coverage, terms
 _MARKER = re.compile(r"[\[【]\^?(?:passages?\s*)?(\d{1,3}(?:\s*(?:,|;|-|–|and|&)\s*\d{1,3})*)[\]】]", re.IGNORECASE)
 _OPEN_MARKER = re.compile(r"\s*[\[【][^\]】]{0,30}$|\s+$")
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])+")
+_SAYS_NOTHING = re.compile(
+    r"""there\ (?:is|are)\ no\ (?:information|mention)\b
+    |(?:the|these|this|your)\b [^.]{0,40}? \b(?:passages?|excerpts?|documents?|text|context|information)\b [^.]{0,40}?
+    \b(?:(?:do|does|did|is|are)(?:\ not|n['’]t)|cannot)\ (?:\w+\ ){0,2}?
+    (?:provid|mention|say|stat|contain|specif|includ|giv|hold|tell|found|available)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _RUN = 20  # a range of numbers longer than this is a slip, not a citation
 
 
@@ -171,9 +178,12 @@ def sentences_of(text: str) -> list[Written]:
 
 
 def is_not_found(text: str) -> bool:
-    """Whether an answer says that the passages do not hold one; small models say it by its first two words alone."""
-    said = without_markers(text).strip().casefold().rstrip(".")
-    return said == "not found" or said.startswith(NOT_FOUND.casefold().rstrip("."))
+    """Whether an answer says that the passages do not hold one; small models say it by its first two words alone, or
+    in a sentence of their own."""
+    sentence = without_markers(text).strip()
+    said = sentence.casefold().rstrip(".")
+    told = said == "not found" or said.startswith(NOT_FOUND.casefold().rstrip("."))
+    return told or (_SAYS_NOTHING.match(said) is not None and len(split_sentences(sentence)) == 1)
 
 
 def renumbered(

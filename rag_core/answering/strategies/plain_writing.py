@@ -35,6 +35,7 @@ from rag_core.models import ChatMessage, ChatModel, prompts
 from rag_core.models.messages import Usage
 from rag_core.settings import Settings
 from rag_core.text.sentences import split_sentences
+from rag_core.text.terms import terms
 
 _ROOM, _ROOM_TO_GO_ON, _ROOM_TO_EXPLAIN = 450, 240, 1100  # tokens of lines; what is explained needs whole passages
 _MOST_TOKENS, _MOST_TO_EXPLAIN = 160, 400
@@ -132,7 +133,7 @@ class _Writing:
 
     def _choose(self, first: str) -> tuple[Choice, Stand | None]:
         query = self.written.retrieval.trace.query
-        stand = None if not first or is_not_found(first) else self.grounding.stand(first)
+        stand = None if is_not_found(first) or _repeats(query, first) else self.grounding.stand(first)
         told = refusal_signs(query, self.read) if stand is None else signs(query, self.read, self.said, first, stand)
         return choose(told, quotes=not self.said.abstained), stand
 
@@ -248,6 +249,12 @@ class _Writing:
 def _kept_as(question: Question) -> str:
     """A dialogue in lines is another than one in numbered passages, or than one by other instructions."""
     return f"{question.model} in plain sentences {question.instructions}"
+
+
+def _repeats(question: str, sentence: str) -> bool:
+    """Whether a sentence says nothing beyond its question, neither yes nor no."""
+    first = sentence.split(maxsplit=1)[0].strip(",.;:").casefold() if sentence else ""
+    return first not in ("yes", "no") and not set(terms(sentence)) - set(terms(question))
 
 
 def _shown(one: Sentence) -> str:

@@ -135,6 +135,13 @@ def test_renumbering_puts_citations_found_later_in_their_place() -> None:
         ("Not found in these documents", True),
         ("Not found.", True),
         ("It was not found in these documents of 1999.", False),
+        ("The passage does not provide the number of data breaches in 2013 alone. [1]", True),
+        ("The excerpts do not mention a fee.", True),
+        ("The provided context doesn't specify who wrote it.", True),
+        ("There is no information about Henrik's payment.", True),
+        ("The document is not valid without a signature.", False),
+        ("The text was not printed until 1902.", False),
+        ("The passages do not say when. They say that it closed in 1990.", False),
         ("", False),
     ],
 )

@@ -88,11 +88,14 @@ def test_what_no_line_holds_is_left_for_what_is_quoted(ask: Ask, said: str) -> N
     assert any(said in note for note in answer.trace.notes)
 
 
-def test_a_model_that_finds_nothing_does_not_take_an_answer_away(ask: Ask) -> None:
-    answer = ask("When does the last boat from Aldhaven leave?", NOT_FOUND)
+@pytest.mark.parametrize(
+    "said", [NOT_FOUND, "The excerpts do not mention when the last boat leaves.", "The last boat from Aldhaven leaves."]
+)
+def test_a_model_that_finds_nothing_does_not_take_an_answer_away(ask: Ask, said: str) -> None:
+    answer = ask("When does the last boat from Aldhaven leave?", said)
     assert "21:45" in answer.text
     assert answer.outcome in ("answered", "perhaps")
-    assert any("found no answer" in note for note in answer.trace.notes)
+    assert any("found no answer" in note or said in note for note in answer.trace.notes)
 
 
 def test_it_is_not_asked_where_nothing_comes_near(ask: Ask, script: Script) -> None:
