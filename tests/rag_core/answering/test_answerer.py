@@ -370,7 +370,8 @@ def test_a_follow_up_s_first_word_takes_half_the_time(tmp_path: Path, form: str)
     read.clear()
     answerer.forget_dialogues()
     _answer(stream(answerer, "And passage 4?", search, history=history, message_id="n", goes_on=True))
-    assert read[0] > whole / 2
+    # In lines a question is short enough without a dialogue: what is shared is the rules.
+    assert read[0] > whole / 2 if form == "numbered" else read[0] < whole / 2
     answerer.close()
 
 
