@@ -73,7 +73,9 @@ def choose(told: Mapping[str, float], *, quotes: bool) -> Choice:
     model = 0.0 if told["refused"] or told["unheld"] else _probability(told, weights().model)
     quoted = _probability(told, weights().quoted)
     right = max(model, quoted)
-    return Choice(model > quoted, right, quotes or right >= weights().answer_from)
+    enough = quotes or right >= weights().answer_from
+    # What is no answer is said with its doubt: a sentence that its line rather holds is nearer than a line alone.
+    return Choice(model > quoted if enough else model > 0 and told["held"] > 0, right, enough)
 
 
 def _probability(told: Mapping[str, float], known: Mapping[str, float]) -> float:

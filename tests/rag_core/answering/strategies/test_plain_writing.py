@@ -88,6 +88,16 @@ def test_what_no_line_holds_is_left_for_what_is_quoted(ask: Ask, said: str) -> N
     assert any(said in note for note in answer.trace.notes)
 
 
+def test_where_nothing_is_sure_a_sentence_that_its_line_holds_is_said_with_the_doubt(ask: Ask) -> None:
+    said = "Life jackets for children lie in the red lockers beside the stairs."
+    answer = ask("What is said of animals on board?", said)
+    assert answer.outcome == "perhaps"
+    assert answer.text.startswith(f"Perhaps: {said} [1]")
+    answer = ask("What is said of animals on board?", "Parrots of the crew live in the engine room.")
+    assert answer.outcome == "perhaps"
+    assert "Parrots" not in answer.text
+
+
 @pytest.mark.parametrize(
     "said", [NOT_FOUND, "The excerpts do not mention when the last boat leaves.", "The last boat from Aldhaven leaves."]
 )
