@@ -1,6 +1,9 @@
 // A slash puts the cursor into the page's line, as in most places where people search; and it is there again when what
 // was asked is answered.
 
+// The line that the cursor came to by itself, until something is typed: who presses a slash for it gets none.
+let cameTo = null;
+
 // Nothing else has the focus: it was lost with the element that had it, or rests where the line is.
 const free = () => {
   const element = focused();
@@ -14,8 +17,10 @@ const freeAtFirst = () => free() || Boolean(focused().closest('[data-testid="stS
 const comeTo = (selector, may = free, tries = 40) => {
   if (matchMedia("(pointer: coarse)").matches || !may()) return;
   const line = document.querySelector(selector);
-  if (line && !line.disabled) line.focus({ preventScroll: true });
-  else if (tries) setTimeout(() => comeTo(selector, may, tries - 1), 50);
+  if (line && !line.disabled) {
+    line.focus({ preventScroll: true });
+    cameTo = line;
+  } else if (tries) setTimeout(() => comeTo(selector, may, tries - 1), 50);
 };
 
 const SCOPE_MENU = '.st-key-chat_scope_menu button[aria-expanded="true"]';
@@ -32,9 +37,11 @@ export default function ({ data, parentElement }) {
     if (event.key === "Enter" && !event.shiftKey && !event.defaultPrevented) document.querySelector(SCOPE_MENU)?.click();
   };
   const onKey = (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing()) return;
     const line = document.querySelector(data.selector);
-    if (!line || line.disabled) return;
+    const isThere = line && event.target === line && cameTo === line && !line.value;
+    if (event.key.length === 1) cameTo = null;
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (!line || line.disabled || (typing() && !isThere)) return;
     event.preventDefault();
     line.focus();
     line.select();

@@ -158,6 +158,7 @@ def of(**weights: float) -> dict[frozenset[str], float]:
 
 
 def test_words_in_memory_are_found_as_those_of_the_library(library: Library) -> None:
+    library.storage.settle()  # what an earlier test removed is let go of
     memory = MemoryLexical()
     for document in library.documents():
         chunks = library.chunks(document.id)
