@@ -32,11 +32,14 @@ def test_anything_is_found_and_asked_by_keyboard_alone(open_page: Callable[..., 
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="What would you like to know?").wait_for()
     idle(page)
+    line = page.locator(".st-key-chat_question textarea")
+    expect(line).to_be_focused()  # the cursor comes by itself
+    idle(page)
     page.keyboard.press("/")
+    expect(line).to_be_focused()
     page.keyboard.type("How long is lost property kept @ferr")
     expect(page.get_by_role("option", name="Handbook of the Veyra Ferry").first).to_be_visible()
     page.keyboard.press("Enter")  # takes what was completed, and asks nothing yet
-    line = page.locator(".st-key-chat_question textarea")
     expect(line).to_have_value('How long is lost property kept @"Handbook of the Veyra Ferry" ')
     page.keyboard.press("Enter")
     expect(page.locator(".exchange .body")).to_contain_text("60 days")

@@ -13,11 +13,12 @@ const free = () => {
 // Or it is on what led here.
 const freeAtFirst = () => free() || Boolean(focused().closest('[data-testid="stSidebarNav"]'));
 
-// The line is enabled a moment after its answer is whole. On a touch screen the keyboard would cover the answer.
+// The line is enabled a moment after its answer is whole, and what led here is closed a moment after it did. On a touch
+// screen the keyboard would cover the answer.
 const comeTo = (selector, may = free, tries = 40) => {
-  if (matchMedia("(pointer: coarse)").matches || !may()) return;
+  if (matchMedia("(pointer: coarse)").matches) return;
   const line = document.querySelector(selector);
-  if (line && !line.disabled) {
+  if (line && !line.disabled && may()) {
     line.focus({ preventScroll: true });
     cameTo = line;
   } else if (tries) setTimeout(() => comeTo(selector, may, tries - 1), 50);
