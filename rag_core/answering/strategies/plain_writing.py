@@ -169,8 +169,7 @@ class _Writing:
     def _doubtful(self, first: str, choice: Choice, stand: Stand) -> Written:
         """An abstention with what the model wrote as what comes near."""
         self._add(_Piece("", ""), Sentence(f"{PERHAPS} {first}", (self.register.number(stand.quote),)))
-        doubt = self.said.doubt or _DOUBT
-        self._add(_Piece("\n\n", doubt), Sentence(doubt))
+        self._add(_Piece("\n\n", _DOUBT), Sentence(_DOUBT))  # the reader's doubt is of what it would quote
         return replace(self._made(), confidence=choice.right, abstained=True)
 
     def _quoted(self, first: str, choice: Choice) -> Written:

@@ -92,7 +92,7 @@ def test_where_nothing_is_sure_a_sentence_that_its_line_holds_is_said_with_the_d
     said = "Life jackets for children lie in the red lockers beside the stairs."
     answer = ask("What is said of animals on board?", said)
     assert answer.outcome == "perhaps"
-    assert answer.text.startswith(f"Perhaps: {said} [1]")
+    assert answer.text.startswith(f"Perhaps: {said} [1]\n\nNot sure: the language model wrote it")
     answer = ask("What is said of animals on board?", "Parrots of the crew live in the engine room.")
     assert answer.outcome == "perhaps"
     assert "Parrots" not in answer.text
