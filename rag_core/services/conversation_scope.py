@@ -15,6 +15,8 @@ from rag_core.text.tokens import words
 
 _NONE_YET = "There are no documents to search yet. Add some on the Library page, or by `lectern add`."
 _NONE_WITHIN = "No document is within what the question is narrowed to."
+_ONE_AWAITED = "A document is still being added: what it holds is not searched yet."
+_AWAITED = "{number} documents are still being added: what they hold is not searched yet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +33,24 @@ class Scoped:
     history: tuple[Message, ...]
     notes: tuple[str, ...] = ()
 
-    def told(self, answer: Answer, question: str, lacking: Callable[[Scope], str]) -> Answer:
+    def told(
+        self, answer: Answer, question: str, lacking: Callable[[Scope], str], awaited: Callable[[], int]
+    ) -> Answer:
         """The answer to the question as it was written, with what is worth knowing of its scope and its query.
 
-        lacking: what to say where a scope names sections that no document of it has, else "".
+        lacking: what to say where a scope names sections that no document of it has, else "". awaited: how many
+        documents are being added.
         """
         notes = self.notes
-        if answer.trace.searched is not None and not answer.trace.searched.documents:
+        # Of documents that are named, and to whoever may know of nothing else, others do not matter.
+        number = awaited() if answer.abstained and not (self.scope.documents or self.scope.sealed) else 0
+        if answer.trace.searched is not None and not answer.trace.searched.documents and (self.scope or not number):
             notes += (lacking(self.scope) or _NONE_WITHIN if self.scope else _NONE_YET,)
+        if number:
+            notes += (_ONE_AWAITED if number == 1 else _AWAITED.format(number=number),)
         # An acronym that was written out is the same question.
-        trace, asked = answer.trace, {*map(tuple, (words(contracted(self.text)), words(self.text), []))}
+        trace = replace(answer.trace, provisional=answer.trace.provisional or number > 0)
+        asked = {*map(tuple, (words(contracted(self.text)), words(self.text), []))}
         restated = not {tuple(words(query)) for query in (trace.query, contracted(trace.query))} & asked
         return replace(
             answer, question=question, trace=replace(trace, notes=(*trace.notes, *notes), restated=restated)

@@ -288,9 +288,8 @@ class QuestionService:
         """An event; the answer with what is worth knowing of its scope, its query, and passages that instruct."""
         if event.answer is None:
             return event
-        return replace(
-            event, answer=self._instructions.marked(asked.told(event.answer, question, self.library.lacking))
-        )
+        told = asked.told(event.answer, question, self.library.lacking, lambda: self._storage.documents.counts()[2])
+        return replace(event, answer=self._instructions.marked(told))
 
     def _kept(self, events: Iterator[StreamEvent], begun: Answer) -> Iterator[StreamEvent]:
         """The events, while the answer, or what came of it, is kept as that of the message where it was `begun`."""

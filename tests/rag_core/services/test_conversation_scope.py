@@ -7,6 +7,7 @@ import pytest
 from rag_core import Library, Upload
 from rag_core.domain import Scope
 from rag_core.errors import InvalidQuestion
+from rag_core.storage.postgres.rows import Accepted
 from tests.conftest import PROJECT
 from tests.rag_core.samples import TEXTS
 
@@ -115,3 +116,26 @@ def test_how_many_documents_there_are_is_told_within_the_scope(filled: Library) 
     assert answer.text.startswith(f"There are {count} documents here: “")
     assert answer.text.endswith("Ask for a summary of one of them by its name.")
     assert filled.ask("@bakery what documents do I have?").text.startswith("There is 1 document here: “The bakery”. ")
+
+
+def test_a_refusal_says_that_documents_are_still_being_added(filled: Library) -> None:
+    """Somebody who asks meanwhile is not told that their documents do not hold it; nor is that kept for later."""
+
+    def notes(scope: Scope | None = None, question: str = "What did the harbour master earn?") -> tuple[str, ...]:
+        return filled.ask(question, scope=scope).trace.notes
+
+    data = TEXTS["chess.txt"].encode()
+    waiting = [
+        Accepted(f"{number:032}", f"{number:064}", f"{number}.txt", "text/plain", len(data)) for number in (1, 2)
+    ]
+    assert notes() == ()
+    filled.storage.documents.accept(waiting[:1])
+    assert notes()[-1] == "A document is still being added: what it holds is not searched yet."
+    filled.storage.documents.accept(waiting[1:])
+    told = "2 documents are still being added: what they hold is not searched yet."
+    assert notes()[-1] == told
+    assert told not in notes(question=PRICE)
+    assert told not in notes(only(filled, "chess"))
+    for document in waiting:
+        filled.storage.documents.fail(document.document_id, "It could not be read.", "")
+    assert notes() == ()
