@@ -17,7 +17,7 @@ _SHEETS = (
 Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again.
-CARD_VERSION = 2
+CARD_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ _HEAD_CHARS = 1500
 # Lines at the top that are looked at, and the words of one that is no sentence.
 _LINES, _TOP_LINES = 30, 6
 _SHORT = 14
+_TABLE_COLUMNS = 3
 _HEADLINE_CHARS = 250
 
 
@@ -130,9 +131,11 @@ def _dated(match: re.Match[str]) -> Period:
 def _loose(title: str, named: str, pages: Front) -> Period:
     """A year in the title or a name, with a date of it; else a date in a line of its own, or a year said to be its own.
 
-    Dates and years within sentences are those of what is told.
+    Dates and years within sentences and in the rows of a table are those of what is told; a row of two cells may be a
+    name and what it says.
     """
-    short = [line.text for line in pages.first[:_LINES] if line.text.count(" ") < _SHORT]
+    lines = [line for line in pages.first[:_LINES] if not line.row or len(line.cells) < _TABLE_COLUMNS]
+    short = [line.text for line in lines if line.text.count(" ") < _SHORT]
     head = " \n".join(short)
     said = _year_of(_ANY_YEAR, title) or _year_of(_ANY_YEAR, named)
     dates = [_dated(match) for match in _ANY_DATE.finditer(head)]

@@ -272,3 +272,19 @@ def test_a_label_beside_a_second_table_is_no_title_of_a_workbook(tmp_path: Path)
 def test_the_beginning_of_a_sentence_and_a_part_of_a_page_are_no_titles(text: str, name: str, title: str) -> None:
     parsed = ParsedDocument("text/plain", (Page(1, text),))
     assert make_card(parsed, [name]).title == title
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "year"),
+    [
+        ("majors.csv", "Major,Total,Men\nMining,2339,2057\n", None),
+        ("weather.csv", "date,rain,wind\n2012-01-01,0.0,4.7\n2012-01-02,10.9,4.5\n", None),
+        ("weather 2012.csv", "date,rain,wind\n2011-12-31,0.0,4.7\n", 2012),
+        ("statement.csv", "Account;12 345\nFrom;01.03.2025\n\nDay;Words;Amount\n02.01.2024;Rent;-850,00\n", 2025),
+    ],
+)
+def test_the_year_of_a_table_is_not_that_of_a_cell(
+    reader: Reader, tmp_path: Path, name: str, text: str, year: int | None
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert make_card(reader.read(tmp_path / name, name), [name]).year == year
