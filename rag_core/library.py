@@ -108,7 +108,7 @@ class Library:
 
         self.asking = asking = QuestionService(storage, self.preferences, self.embedding)
         self.guides = Guides(storage, asking)
-        self.history = History(storage)
+        self.history = History(storage, asking)
         self.table_plans = TablePlans(storage, self.preferences, asking)
         self.table_views = TableViews(storage, asking)
         self.language_models = LanguageModels(self.preferences, asking.loaded, asking.unload)

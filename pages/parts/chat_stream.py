@@ -88,6 +88,12 @@ def ask(question: str, replaces: str | None = None) -> None:
     st.session_state["chat_whole_page"] = True
 
 
+def _go_on(conversation: str, message: Message) -> None:
+    """Begin to go on with an answer that was cut."""
+    resources.questions().ask(conversation, message.question, None, replaces=message.id, before=message.answer)
+    st.session_state.pop("chat_passage", None)
+
+
 def change_of_table(library: Library, conversation: str | None) -> None:
     """The dialog on a table's rows or on one of its conditions, if it was asked for, until it is closed."""
     asked_for = st.session_state.get(table_plan.OPENED)
@@ -125,8 +131,9 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
     data = chat_widget.kept(message, active, row) | {"latest": latest}
     if last and message.answer is not None:
         data["next"] = next_steps.offered(resources.library(), conversation, message.answer)
+        data["continues"] = message.answer.cut
     # An unfinished answer in the midst of a conversation stays where it is; the last one gives way.
-    unfinished = message.answer is None or message.answer.stopped
+    unfinished = message.answer is None or (message.answer.stopped and not message.answer.cut)
     chat_widget.draw(
         key, data, on_open=_opener(key, message.id),
         on_retry=partial(ask, message.question, message.id if last and unfinished else None),
@@ -134,6 +141,17 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
         on_edit=_editor(key, message.id), on_back=partial(_bring_back, message.id),
         on_next=_stepper(key, conversation, message), on_table=_table_actor(key, conversation, message),
     )  # fmt: skip
+
+
+def _again(asking: RunningAnswer) -> None:
+    """Ask once more what failed."""
+    if asking.before is None:
+        ask(asking.question, asking.replaces)
+    else:
+        resources.questions().ask(
+            asking.conversation, asking.question, None, replaces=asking.replaces, before=asking.before
+        )
+        st.session_state["chat_whole_page"] = True
 
 
 def _looking(library: Library, conversation: str, answer: Answer) -> bool:
@@ -155,7 +173,7 @@ def _exchange(conversation: str, index: int, message: Message | None, last: _Las
     latest = last is not None and index > 0  # the only exchange stands where it is looked for already
     # Drawn before the page is: what a fragment leaves undrawn is taken off the page for a moment.
     if asking is not None:
-        data, retry = chat_widget.growing(asking) | {"latest": latest}, partial(ask, asking.question, asking.replaces)
+        data, retry = chat_widget.growing(asking) | {"latest": latest}, partial(_again, asking)
         chat_widget.draw(
             key, data, on_open=_opener(key, asking.answer.message_id if asking.answer else ""), on_retry=retry
         )
@@ -223,7 +241,9 @@ def _editor(key: str, message_id: str) -> Callable[[], None]:
 def _stepper(key: str, conversation: str, message: Message) -> Callable[[], None]:
     def step() -> None:
         act = st.session_state[key]["next"]
-        if act.startswith("ask "):
+        if act == next_steps.CONTINUE and message.answer:
+            _go_on(conversation, message)
+        elif act.startswith("ask "):
             ask(act.removeprefix("ask "))
         elif question := next_steps.take(act, conversation, message):
             ask(question, message.id)

@@ -67,11 +67,12 @@ def growing(asking: RunningAnswer) -> dict[str, Any]:
         return failed(asking.question, asking.error, asking.text)
     stage = _("Stopping") if asking.stopping else _(STAGES.get(asking.stage, asking.stage))
     data = _frame(asking.question, "working")
+    text = asking.text or (asking.before.text if asking.before else "")
     written = bool(asking.text.strip())
     return data | {
         "stage": "" if written else stage,
         "steps": [] if written else [step for step in asking.steps if step != stage],
-        "blocks": markdown.blocks(asking.text),
+        "blocks": markdown.blocks(text),
     }
 
 
@@ -80,7 +81,7 @@ def kept(message: Message, active: int | None, row: int | None = None) -> dict[s
     known = {"editable": True, "row": row, "replaced": _replaced_words(message.replaced)}
     if message.answer is not None:
         marks = {
-            "rateable": not message.answer.stopped and message.answer.model != COURTESY,
+            "rateable": not (message.answer.stopped and not message.answer.cut) and message.answer.model != COURTESY,
             "rating": message.rating,
             "reason": message.reason,
             "searched": message.answer.trace.searched is not None,
@@ -99,7 +100,8 @@ def whole(question: str, answer: Answer, active: int | None = None) -> dict[str,
         "blocks": _blocks(answer.text, answer.sentences, answer.outcome),
         "sources": _sources(answer),
         "active": active,
-        "stopped": answer.stopped,
+        "stopped": answer.stopped and not answer.cut,
+        "cut": answer.cut,
         "facts": _facts(answer),
         "notes": _notes(answer),
         "steps": [step.text for step in answer.trace.steps],
@@ -141,9 +143,9 @@ def confidence_words(confidence: float) -> str:
 def _frame(question: str, state: str) -> dict[str, Any]:
     return {
         "question": question, "state": state, "stage": "", "understood": "", "steps": [], "blocks": [], "sources": [],
-        "active": None, "stopped": False, "error": None, "facts": [], "notes": [], "rateable": False, "rating": None,
-        "reason": "", "searched": False, "next": [], "copy": "", "editable": False, "replaced": "",
-        "table": None, "row": None,
+        "active": None, "stopped": False, "cut": False, "error": None, "facts": [], "notes": [], "rateable": False,
+        "rating": None, "reason": "", "searched": False, "next": [], "continues": False, "copy": "", "editable": False,
+        "replaced": "", "table": None, "row": None,
     }  # fmt: skip
 
 

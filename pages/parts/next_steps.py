@@ -10,6 +10,7 @@ from rag_core.domain import COURTESY, Answer, Message, Scope
 from rag_core.library import Library
 
 Step = dict[str, str]
+CONTINUE = "continue"
 _LABEL_CHARS = 40
 _NEXT = 3
 _LIGHT_BYTES = 2_600_000_000  # of a model that is offered unasked

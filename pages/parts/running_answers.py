@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,8 @@ class RunningAnswer:
     """A question on its way to an answer, as it stands now.
 
     `conversation` is where it will be kept; `scope` is given with the first question of one. `replaces` is the message
-    whose place it takes, if any. With an `agent` it takes several searches, whose `steps` are told as they happen.
+    whose place it takes, if any, or whose answer `before`, which was cut, it
+    goes on with. With an `agent` it takes several searches, whose `steps` are told as they happen.
     """
 
     id: str
@@ -39,6 +40,7 @@ class RunningAnswer:
     scope: Scope | None = None
     replaces: str | None = None
     agent: bool | None = None
+    before: Answer | None = None
     steps: tuple[str, ...] = ()
     stage: str = "searching"
     text: str = ""
@@ -73,14 +75,15 @@ class RunningAnswers:
 
     def ask(
         self, conversation: str, question: str, model: str | None, scope: Scope | None = None,
-        replaces: str | None = None, agent: bool | None = None,
+        replaces: str | None = None, agent: bool | None = None, before: Answer | None = None,
     ) -> RunningAnswer:  # fmt: skip
-        """Begin to answer; a question still under way in this conversation is left to go on and returned."""
+        """Begin to answer, or to go on with an answer `before` that was cut; a question still under way in this
+        conversation is left to go on and returned."""
         with self._lock:
             under_way = self._askings.get(conversation)
             if under_way is not None and not under_way.finished:
                 return under_way
-            asking = RunningAnswer(uuid.uuid4().hex, conversation, question, model, scope, replaces, agent)
+            asking = RunningAnswer(uuid.uuid4().hex, conversation, question, model, scope, replaces, agent, before)
             self._askings.pop(conversation, None)  # the newest come last
             self._askings[conversation] = asking
             self._forget_oldest()
@@ -120,11 +123,7 @@ class RunningAnswers:
 
     def _run(self, asking: RunningAnswer, cancellation: Cancellation) -> None:
         try:
-            events = self._library().stream(
-                asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
-                scope=asking.scope, replaces=asking.replaces, agent=asking.agent,
-            )  # fmt: skip
-            for event in events:
+            for event in self._events(asking, cancellation):
                 self._take(asking, event)
         except LecternError as error:
             self._change(asking, error=error)
@@ -136,6 +135,15 @@ class RunningAnswers:
             self._change(asking, error=fault)
         else:
             self._end(asking)
+
+    def _events(self, asking: RunningAnswer, cancellation: Cancellation) -> Iterator[StreamEvent]:
+        library = self._library()
+        if asking.before is not None:
+            return library.history.go_on(asking.conversation, asking.before.message_id, cancellation)
+        return library.stream(
+            asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
+            scope=asking.scope, replaces=asking.replaces, agent=asking.agent,
+        )  # fmt: skip
 
     def _take(self, asking: RunningAnswer, event: StreamEvent) -> None:
         with self._lock:

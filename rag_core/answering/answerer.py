@@ -111,6 +111,8 @@ class Answerer:
         """The strategies for a question, in the order in which they are tried."""
         writer: PassageStrategy = self._quoted if question.model == EXTRACTIVE else self._written
         last = self._agentic(writer) if question.agent else writer
+        if question.beginning:  # a model wrote it, by one of these
+            return [self._summary, Place(last), Versions(last, self._encoder), last]
         return [
             self._courtesy, self._changed_plan, self._card_facts, self._mentioning, self._people, self._code,
             self._summary, self._of_each, Place(last), self._figures, self._absent_key, self._tabular,
@@ -169,6 +171,12 @@ def _try(
     return answer
 
 
+def _writer(written: Written) -> CitationWriter:
+    """Reads what a model writes, behind what it goes on with."""
+    begun = written.beginning
+    return CitationWriter(Passages(written.hits), *((begun.text, begun.citations) if begun else ()))
+
+
 class _Shown:
     """What whoever reads an answer has seen of it so far."""
 
@@ -188,7 +196,11 @@ class _Shown:
         elif isinstance(event, Written):
             if self.written is None:
                 yield StreamEvent(stage="answering")
-            self.written, self.writer = event, None if event.cited else CitationWriter(Passages(event.hits))
+            begun = event.beginning if self.written is None else None
+            self.written, self.writer = event, None if event.cited else _writer(event)
+            if begun:
+                self.text = begun.text
+                yield StreamEvent(text=begun.text)
         elif text := self.writer.feed(event) if self.writer else event:
             if not self.text:
                 self._note("first_text", self._question.began)

@@ -96,13 +96,14 @@ class Passages:
 class CitationWriter:
     """Rewrites markers while an answer streams: `feed` text as it comes, `finish` at the end.
 
-    What may be the beginning of a marker is held back until it is clear. The pieces returned, joined, are `text`.
+    What may be the beginning of a marker is held back until it is clear. The pieces returned, joined, are `text`, which
+    may begin with one that is there, of which `citations` are.
     """
 
-    def __init__(self, passages: Passages) -> None:
-        self.register = Register()
+    def __init__(self, passages: Passages, text: str = "", citations: Sequence[Citation] = ()) -> None:
+        self.register = Register([*citations])
         self.removed = 0
-        self.text = ""
+        self.text = text
         self.passages = passages
         self._pending = ""
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rag_core.answering.going_on import Beginning
 from rag_core.domain import Message, Retrieval
 from rag_core.errors import InvalidQuestion
 from rag_core.models.prompts import new_mark
@@ -24,8 +25,9 @@ class Question:
     `text` is as it was asked; `wordings`, at least one, are the ways in which it can be searched for. `model` is the
     language model's id, or the extractive one's. `history` is the conversation so far, oldest first. Of `contents`
     whole documents can be read. With an `agent` several searches are planned. A language model keeps to `instructions`.
-    `message_id` is what the answer is kept under, "" for nothing; where the question `goes_on`, a model may be told
-    what is new alone. `mark` stands in the delimiters of a prompt's passages. `began`: seconds of `time.perf_counter`.
+    `message_id` is what the answer is kept under, "" for nothing; `beginning` is what there is of one that is gone on
+    with; where the question `goes_on`, a model may be told what is new alone. `mark` stands in the delimiters of a
+    prompt's passages. `began`: seconds of `time.perf_counter`.
     """
 
     text: str
@@ -37,6 +39,7 @@ class Question:
     agent: bool = False
     instructions: str = ""
     message_id: str = ""
+    beginning: Beginning | None = None
     goes_on: bool = False
     mark: str = field(default_factory=new_mark)
     began: float = field(default_factory=time.perf_counter)

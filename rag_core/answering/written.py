@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_core.answering import confidence
+from rag_core.answering.going_on import Beginning
 from rag_core.answering.question import Question
 from rag_core.domain import Answer, Citation, Hit, Retrieval, Searched, Sentence, TableAnswer, Trace
 from rag_core.models.messages import ChatMessage, Usage
@@ -25,7 +26,8 @@ class Written:
     or was checked. confidence: 0..1; told: what it comes from, see `rag_core.answering.confidence`. left_out: passages
     without room in the prompt. prompt, usage: what a language model was told, and the tokens where it came to an end.
     tokens: those, where they are known or were counted. removed: numbers that pointed at no passage. model: "" for the
-    question's. table: what a plan found in a whole table.
+    question's. table: what a plan found in a whole table. cut: whether a language model reached its limit of tokens.
+    beginning: the part of a kept answer that this goes on with.
     """
 
     retrieval: Retrieval = NOTHING_RETRIEVED
@@ -45,13 +47,15 @@ class Written:
     removed: int = 0
     model: str = ""
     table: TableAnswer | None = None
+    cut: bool = False
+    beginning: Beginning | None = None
 
 
 def abstain(written: Written, found: float, *, stopped: bool = False) -> Written:
     """The same with the text that there is no answer; `found` is the probability that there is one after all."""
     return replace(
         written, text="" if stopped else NOT_FOUND, sentences=() if stopped else (Sentence(NOT_FOUND),),
-        citations=(), confidence=found, abstained=not stopped, told={}, table=None,
+        citations=(), confidence=found, abstained=not stopped, told={}, table=None, cut=False,
     )  # fmt: skip
 
 
@@ -70,6 +74,7 @@ def answer_of(question: Question, written: Written, latency_ms: Mapping[str, flo
         model=written.model or question.model,
         stopped=stopped,
         table=written.table,
+        cut=(written.cut or (stopped and written.beginning is not None)) and not written.abstained,
         trace=replace(
             trace,
             latency_ms={**latency_ms, **trace.latency_ms},

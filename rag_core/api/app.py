@@ -46,8 +46,8 @@ VERSION = "1"
 _PAGE = Path(__file__).parent / "page"
 _RESOURCES = (
     documents.router, chunks.router, whole_tables.router, clusters.router, collections.router, sources.router,
-    search.router, ask.router, table_plans.router, conversations.router, conversations.messages, evaluation.sets,
-    jobs.router, evaluation.runs, insights.router, models.router, state.router,
+    search.router, ask.router, ask.messages, table_plans.router, conversations.router, conversations.messages,
+    evaluation.sets, jobs.router, evaluation.runs, insights.router, models.router, state.router,
 )  # fmt: skip
 _DESCRIPTION = (
     "Ask questions of your own documents. On the machine itself no key is needed; elsewhere send one as"

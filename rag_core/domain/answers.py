@@ -145,7 +145,8 @@ class Answer:
     """An answer with all that is needed to check it. `conversation` and `message_id` say where it is kept.
 
     It is `abstained` where it is not answered. `outcome` then is "perhaps" where its first sentence says, with its
-    citation, what comes near. `table` has the rows where it is of a whole table, and by which plan they were found.
+    citation, what comes near. It is `cut` where the language model reached its limit of tokens amid it, and can be gone
+    on with. `table` has the rows where it is of a whole table, and by which plan they were found.
     """
 
     question: str
@@ -161,6 +162,7 @@ class Answer:
     stopped: bool = False
     trace: Trace = field(default_factory=Trace)
     table: TableAnswer | None = None
+    cut: bool = False
     outcome: Outcome = field(init=False)
 
     def __post_init__(self) -> None:

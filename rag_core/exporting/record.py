@@ -34,7 +34,7 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    names = ("text", "model", "confidence", "abstained", "outcome", "stopped")
+    names = ("text", "model", "confidence", "abstained", "outcome", "stopped", "cut")
     return {
         **{name: getattr(answer, name) for name in names},
         "sentences": [asdict(sentence) for sentence in answer.sentences],

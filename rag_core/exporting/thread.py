@@ -96,6 +96,8 @@ def _paragraphs(thread: Thread) -> Iterator[Paragraph]:
 def _notes(answer: Answer) -> Iterator[Paragraph]:
     if answer.stopped:
         yield Paragraph("note", "This answer was stopped here.")
+    elif answer.cut:
+        yield Paragraph("note", "This answer was cut where the language model reached its limit of tokens.")
     for note in answer.trace.notes:
         yield Paragraph("note", note)
 

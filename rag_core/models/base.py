@@ -18,8 +18,9 @@ from typing import Any, ClassVar
 
 from rag_core.domain import ModelStatus
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable
-from rag_core.models.messages import ChatMessage, Delta, Request, Usage, never
-from rag_core.models.texts import until_loop, until_stop, without_thoughts
+from rag_core.models.messages import ChatMessage, Cut, Delta, Request, Usage, never
+from rag_core.models.prompts import GO_ON
+from rag_core.models.texts import until_loop, until_stop, without_overlap, without_thoughts
 from rag_core.settings import Settings
 from rag_core.text.invisible import visible
 
@@ -74,6 +75,14 @@ class _Patience:
         return self._cancelled() or time.monotonic() - self._since > self._silence_s
 
 
+@dataclass(slots=True)
+class _End:
+    """What a provider said of an answer beside its text."""
+
+    usage: Usage | None = None
+    cut: bool = False
+
+
 class ChatModel(ABC):
     """A model that answers in a dialogue. Thread-safe through `stream`; use nothing after `close`.
 
@@ -89,6 +98,8 @@ class ChatModel(ABC):
     """Whether messages that begin like those before are read from there on, and cost nothing more."""
     is_small: bool = False
     """Whether it has so few parameters that it is better asked for plain sentences than for numbered ones."""
+    goes_on: bool = False
+    """Whether `_generate` goes on with an answer that the messages end with; others are asked to in words."""
     silence_s: float = math.inf
     """Longest wait for a piece, of one whose `_generate` looks at `request.cancelled` meanwhile; others see to it."""
     failures: tuple[type[Exception], ...] = ()
@@ -104,8 +115,8 @@ class ChatModel(ABC):
         """When a request last began or ended, on this machine's steady clock, seconds."""
 
     @abstractmethod
-    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
-        """Answer piece by piece, and say how many tokens it took where that is known.
+    def _generate(self, request: Request) -> Generator[str | Usage | Cut, None, None]:
+        """Answer piece by piece, and say how many tokens it took where that is known, and whether it was cut.
 
         May look at `request.cancelled` where one piece takes long; `request.stop` is looked after here.
         """
@@ -141,6 +152,7 @@ class ChatModel(ABC):
     ) -> Generator[Delta, None, None]:
         """Answer the messages with at most `max_tokens` tokens, piece by piece; the last delta has the usage.
 
+        Where the last message is an answer, only what goes on with that is written.
         stop: texts before which the answer ends. json_schema: what the answer is held to, where the provider can.
         What a model thinks aloud before it answers is left out. Local models take one request at a time, others wait
         in line. Raises Cancelled between two pieces when asked to stop, and ModelUnavailable when the model fails.
@@ -171,12 +183,11 @@ class ChatModel(ABC):
             raise ModelUnavailable(f"{self.label} was closed.", help="Ask again: it is opened again.")
         if request.cancelled():
             raise Cancelled("Stopped before the model began.")
-        usages: list[Usage] = []
-        written = ""
+        end, written = _End(), ""
         patience = _Patience(request.cancelled, self.silence_s)
         try:
-            with closing(self._generate(replace(request, cancelled=patience))) as pieces:
-                shown = without_thoughts(_shown(pieces, usages, patience), thinking=self._thinks_first)
+            with closing(self._generate(replace(self._asked(request), cancelled=patience))) as pieces:
+                shown = self._answer(_shown(pieces, end, patience), request.messages[-1])
                 for text in until_loop(until_stop(shown, request.stop)):
                     written += text
                     yield Delta(text)
@@ -186,8 +197,22 @@ class ChatModel(ABC):
             raise self._silent() from error
         except self.failures as error:
             raise self._explain(error) from error
-        counted = usages or [Usage(self.prompt_tokens(request.messages), self.count_tokens(written))]
-        yield Delta(usage=counted[-1])
+        counted = end.usage or Usage(self.prompt_tokens(request.messages), self.count_tokens(written))
+        yield Delta(usage=counted, cut=end.cut)
+
+    def _asked(self, request: Request) -> Request:
+        """A request, one that ends with an answer in the form that this model goes on with."""
+        if self.goes_on or request.messages[-1].role != "assistant":
+            return request
+        return replace(request, messages=(*request.messages, ChatMessage("user", GO_ON)))
+
+    def _answer(self, pieces: Iterator[str], last: ChatMessage) -> Iterator[str]:
+        """What is an answer of what a model wrote behind the `last` message."""
+        begun = last.text if last.role == "assistant" else ""
+        if begun and self.goes_on:
+            return pieces
+        shown = without_thoughts(pieces, thinking=self._thinks_first)
+        return without_overlap(shown, begun) if begun else shown
 
     def close(self) -> None:
         """Free what the model holds, once the request in progress is over."""
@@ -227,14 +252,16 @@ class Provider:
         return model_id.startswith(self.prefix) if self.prefix.endswith(":") else model_id == self.prefix
 
 
-def _shown(pieces: Iterator[str | Usage], usages: list[Usage], patience: _Patience) -> Iterator[str]:
-    """The texts among the pieces, as they can be shown; usages go to `usages`. Raises Cancelled."""
+def _shown(pieces: Iterator[str | Usage | Cut], end: _End, patience: _Patience) -> Iterator[str]:
+    """The texts among the pieces, as they can be shown; the rest goes to `end`. Raises Cancelled."""
     last = ""
     for piece in pieces:
         if patience():
             raise Cancelled("Stopped while the model was writing.")
         if isinstance(piece, Usage):
-            usages.append(piece)
+            end.usage = piece
+        elif isinstance(piece, Cut):
+            end.cut = True
         elif text := piece.translate(_UNSHOWABLE):
             # Whether a joiner is needed is said by the character before it, which came with another piece.
             if shown := visible(last + text)[len(visible(last)) :]:

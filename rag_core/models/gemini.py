@@ -16,7 +16,7 @@ from rag_core.errors import ModelUnavailable
 from rag_core.models.addresses import is_here
 from rag_core.models.base import ChatModel, Provider
 from rag_core.models.gemini_models import writing
-from rag_core.models.messages import Request, Usage
+from rag_core.models.messages import Cut, Request, Usage
 from rag_core.models.server_errors import unavailable
 from rag_core.models.server_tokens import estimated
 from rag_core.settings import Settings
@@ -28,7 +28,8 @@ for _package in ("google.api_core", "google.generativeai"):
 GEMINI = "gemini"
 INSTALL_GEMINI = "Install it: .venv/bin/pip install google-generativeai."
 
-_FINE = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS")
+_CUT = "MAX_TOKENS"
+_FINE = ("FINISH_REASON_UNSPECIFIED", "STOP", _CUT)
 _ROLES = {"user": "user", "assistant": "model"}
 _CONTEXT_TOKENS = 100_000
 _LIST_S = 10.0
@@ -61,7 +62,7 @@ class GeminiModel(ChatModel):
         """An estimate, on the high side: asking Gemini to count would send the text."""
         return estimated(text)
 
-    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+    def _generate(self, request: Request) -> Generator[str | Usage | Cut, None, None]:
         try:
             # Google's own GenerativeModel holds every part back until the next one came, so its client is used.
             # Retries would multiply the longest wait, and the user can ask again.
@@ -69,6 +70,8 @@ class GeminiModel(ChatModel):
             for part in self._client.stream_generate_content(asked, timeout=self._settings.timeout_s, retry=None):
                 yield self._text_of(part)
                 usage = _usage(part) or usage
+                if part.candidates and _name(part.candidates[0].finish_reason) == _CUT:
+                    yield Cut()
             if usage is not None:
                 yield usage
         except self._failures as error:

@@ -19,7 +19,7 @@ from rag_core.errors import Cancelled, LecternError, ModelUnavailable
 from rag_core.models.base import ChatModel
 from rag_core.models.chat_template import ChatTemplate
 from rag_core.models.gguf_files import GGUF_PREFIX
-from rag_core.models.messages import ChatMessage, Request, Usage
+from rag_core.models.messages import ChatMessage, Cut, Request, Usage
 from rag_core.models.texts import until_stop
 from rag_core.settings import GenerationSettings
 
@@ -68,6 +68,7 @@ class LocalModel(ChatModel):
         """Take the file's own template, if it has one. Raises ModelUnavailable for one that cannot be used."""
         self._template = ChatTemplate(text, begin, end, self.label)
         self._thinks_first = self._template.thinks_first
+        self.goes_on = not self._thinks_first
         # The text at which an answer ends, where the model spells it instead of drawing its token.
         self._stop_at = tuple(filter(None, [end])) if self._template.is_there else ("\nQuestion:",)
 
@@ -129,17 +130,20 @@ class LocalModel(ChatModel):
     def prompt(self, messages: Sequence[ChatMessage]) -> list[int]:
         """The tokens of messages in the file's own chat template, if it has one. Raises ModelUnavailable.
 
-        Only the template may hold control tokens: a passage that spells one stays plain text.
+        Only the template may hold control tokens: a passage that spells one stays plain text. An answer that they end
+        with is left open.
         """
-        messages = self._template.fitted(messages)
+        begun = messages[-1].text if messages[-1].role == "assistant" else ""
+        messages = self._template.fitted(messages[:-1] if begun else messages)
         between = self._template.between(messages)
         tokens = self.tokens(between[0], special=True)
         for message, after in zip(messages, between[1:], strict=True):
             tokens += self.tokens(message.text) + self.tokens(after, special=True)
+        tokens += self.tokens(begun)
         begin = [] if self._begin is None else [self._begin]
         return tokens if tokens[:1] == begin else begin + tokens
 
-    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+    def _generate(self, request: Request) -> Generator[str | Usage | Cut, None, None]:
         tokens = self.prompt(request.messages)
         room = self.context_tokens - len(tokens)
         if room < 1:
@@ -154,6 +158,8 @@ class LocalModel(ChatModel):
         with closing(self._drawn(drawing)) as drawn:
             yield from until_stop(self._texts(islice(drawn, drawing.most), written), self._stop_at)
         yield Usage(len(tokens), len(written))
+        if len(written) >= drawing.most:
+            yield Cut()
 
     def _texts(self, tokens: Iterator[int], written: list[int]) -> Iterator[str]:
         """The text of tokens, one by one, each added to `written`; a character split among tokens comes once whole."""

@@ -31,11 +31,17 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """What a provider says where an answer ended because it reached its limit of tokens ("length")."""
+
+
+@dataclass(frozen=True, slots=True)
 class Delta:
-    """What a model wrote since the last one; the last of a stream has no text and the `usage`."""
+    """What a model wrote since the last one; the last of a stream has no text, the `usage`, and whether it was cut."""
 
     text: str = ""
     usage: Usage | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

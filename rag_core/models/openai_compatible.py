@@ -15,7 +15,7 @@ from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError, ModelUnavailable
 from rag_core.models.addresses import Address, server_address
 from rag_core.models.base import ChatModel, Provider
-from rag_core.models.messages import ChatMessage, Request, Usage
+from rag_core.models.messages import ChatMessage, Cut, Request, Usage
 from rag_core.models.server_errors import explained, failures, refused
 from rag_core.models.server_tokens import estimated, tokenizer
 from rag_core.settings import ServerSettings, Settings
@@ -66,7 +66,7 @@ class ServerModel(ChatModel):
             (value for value in known if isinstance(value, int) and value >= 256), self._settings.server.context_tokens
         )
 
-    def _generate(self, request: Request) -> Generator[str | Usage, None, None]:
+    def _generate(self, request: Request) -> Generator[str | Usage | Cut, None, None]:
         body: dict[str, Any] = {
             "model": self._name,
             "messages": [_message(message) for message in request.messages],
@@ -191,8 +191,11 @@ def _plainer(body: Mapping[str, Any], told: str) -> dict[str, Any]:
     return plain
 
 
-def _pieces(response: httpx.Response, server: ServerSettings) -> Iterator[str | Usage]:
-    """The texts of a stream of server-sent events, and the usage. Raises ModelUnavailable where the server fails."""
+def _pieces(response: httpx.Response, server: ServerSettings) -> Iterator[str | Usage | Cut]:
+    """The texts of a stream of server-sent events, the usage, and whether it was cut.
+
+    Raises ModelUnavailable where the server fails.
+    """
     response.encoding = "utf-8"
     for line in response.iter_lines():
         data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
@@ -204,6 +207,8 @@ def _pieces(response: httpx.Response, server: ServerSettings) -> Iterator[str | 
         for choice in part.get("choices") or ():
             if text := (choice.get("delta") or {}).get("content"):
                 yield str(text)
+            if choice.get("finish_reason") == "length":
+                yield Cut()
         if usage := part.get("usage"):
             yield Usage(int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
 

@@ -80,6 +80,12 @@ Answer:""",
     frozenset({"context", "question"}),
 )
 
+GO_ON = (
+    "Your answer was cut off where it reached the longest that was allowed. Go on with it right where it ends, in the "
+    "same form and by the same rules. Repeat nothing of it, and say nothing of this."
+)
+"""What is asked of a model whose answer is to be gone on with."""
+
 ABOVE = "Those above."
 """What stands for excerpts where a dialogue has them all."""
 

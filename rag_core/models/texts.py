@@ -12,6 +12,7 @@ _OPENS = re.compile(rf"\s*(?:{'|'.join(map(re.escape, _OPENING))})")
 _CLOSES = re.compile("|".join(map(re.escape, _CLOSING)))
 THOUGHT_MARKS = (*_OPENING, "</think>", "</thinking>", "<channel|>", "<|message|>")
 """What a model's tokens may spell around its thoughts; as control tokens they would not show."""
+_OVERLAP_LEAST, _OVERLAP_MOST = 12, 400  # characters of an answer that are said again before it goes on
 _LOOP_CHARS, _LOOP_LEAST, _ROUNDS, _LOOK_CHARS = 1200, 160, 3, 20
 
 
@@ -76,6 +77,24 @@ def without_thoughts(pieces: Iterable[str], *, thinking: bool = False) -> Iterat
             yield held.lstrip()
     if not begun and not thinking and held.strip():
         yield held.lstrip()
+
+
+def without_overlap(pieces: Iterable[str], begun: str) -> Iterator[str]:
+    """Pieces of text that go on with a `begun` one, without its end where they say that again first."""
+    tail, held = begun[-_OVERLAP_MOST:], ""
+    going = iter(pieces)
+    for piece in going:
+        held += piece
+        if held.strip() and held.strip() not in tail:
+            break
+    text = held.lstrip()
+    for length in range(min(len(text), len(tail)), _OVERLAP_LEAST - 1, -1):
+        if tail.endswith(text[:length]):
+            held = text[length:]
+            break
+    if held:
+        yield held
+    yield from going
 
 
 def _begun(text: str, marks: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from functools import partial
 from inspect import Parameter, Signature
@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
 
+from rag_core.cancellation import Cancellation
+from rag_core.domain import StreamEvent
 from rag_core.domain.serialiser import from_json, to_json
 from rag_core.errors import LecternError, StoreUnavailable
 from rag_core.remote.wire import Wire
@@ -35,6 +37,17 @@ def received(kind: type[Made], told: Any) -> Made:
 def answer_told(told: dict[str, Any] | None) -> dict[str, Any] | None:
     """An answer with what is not told of one: its hits, and where its citations stand on their pages."""
     return told and {**told, "hits": (), "citations": [{**one, "boxes": ()} for one in told["citations"]]}
+
+
+def answer_events(
+    wire: Wire, path: str, given: dict[str, Any], cancellation: Cancellation | None
+) -> Iterator[StreamEvent]:
+    """The events of an answer as it is written, the last with all of it."""
+    token = cancellation or Cancellation()
+    for name, told in wire.events(path, given):
+        yield received(StreamEvent, {"answer": answer_told(told)} if name == "answer" else told)
+        if token.is_set():
+            return
 
 
 class NotOffered(LecternError, AttributeError):

@@ -30,7 +30,7 @@ from rag_core.domain import (
 )
 from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError, ModelUnavailable
-from rag_core.remote.calls import ROOT, Call, Remote, answer_told, received
+from rag_core.remote.calls import ROOT, Call, Remote, answer_events, answer_told, received
 from rag_core.remote.services import (
     RemoteAccess,
     RemoteCatalogue,
@@ -181,11 +181,8 @@ class RemoteLibrary(Remote):
         self, question: str, *, scope: Scope | None = None, cancellation: Cancellation | None = None, **wanted: object
     ) -> Iterator[StreamEvent]:
         """Answer a question as a stream of events, of which the last holds the whole answer."""
-        token = cancellation or Cancellation()
-        for name, told in self._wire.events(f"{ROOT}/ask", {"question": question, "scope": _given(scope), **wanted}):
-            yield received(StreamEvent, {"answer": answer_told(told)} if name == "answer" else told)
-            if token.is_set():
-                return
+        given = {"question": question, "scope": _given(scope), **wanted}
+        return answer_events(self._wire, f"{ROOT}/ask", given, cancellation)
 
     def reply(self, question: str, *, history: Sequence[tuple[str, str]] = (), **wanted: Any) -> Iterator[StreamEvent]:
         """The same for a caller who keeps the conversation; nothing is kept."""

@@ -40,13 +40,14 @@ from rag_core.domain import (
     Role,
     RowProblem,
     Run,
+    StreamEvent,
     TablePlan,
     TableReading,
     TableRows,
     TableView,
 )
 from rag_core.domain.serialiser import to_json
-from rag_core.remote.calls import ROOT, Call, Remote, answer_told, received
+from rag_core.remote.calls import ROOT, Call, Remote, answer_events, answer_told, received
 from rag_core.remote.wire import Wire
 
 _MOST = 1000  # documents that are listed at a time
@@ -203,6 +204,13 @@ class RemoteHistory(Remote):
     delete = Call("DELETE /conversations/{conversation_id}", NoneType)
     rate = Call("PUT /messages/{message_id}/rating", NoneType, "rating reason")
     export = Call("GET /conversations/{conversation_id}/export", bytes, "form")
+
+    def go_on(
+        self, conversation_id: str, message_id: str, cancellation: Cancellation | None = None
+    ) -> Iterator[StreamEvent]:
+        """Go on with an answer that was cut at its limit of tokens."""
+        path = f"{ROOT}/conversations/{conversation_id}/messages/{message_id}/continue"
+        return answer_events(self._wire, path, {}, cancellation)
 
 
 class RemoteInsights(Remote):

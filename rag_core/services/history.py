@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from rag_core.domain import Scope
+from collections.abc import Iterator
+
+from rag_core.cancellation import Cancellation
+from rag_core.domain import Scope, StreamEvent
 from rag_core.exporting import ConversationForm, Thread, export
+from rag_core.services.questions import QuestionService
 from rag_core.storage import Storage
 
 
@@ -13,8 +17,9 @@ class History:
     An id that there is not changes nothing.
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, questions: QuestionService) -> None:
         self._storage = storage
+        self._questions = questions
         self._kept = storage.conversations
 
     def begun_by(self, conversation_id: str) -> str | None:
@@ -44,6 +49,18 @@ class History:
         messages = self._kept.messages(conversation_id)
         cited = {citation.document_id for one in messages if one.answer for citation in one.answer.citations}
         return export(Thread(conversation, messages, self._storage.documents.some(sorted(cited))), form)
+
+    def go_on(
+        self, conversation_id: str, message_id: str, cancellation: Cancellation | None = None
+    ) -> Iterator[StreamEvent]:
+        """Go on with an answer that was cut at its limit of tokens, by the model that wrote it.
+
+        The events are as of `Library.stream`: the text begins with what stays, all but the sentence that was broken
+        off. What comes is checked as what stands there was, its citations are numbered on, and the longer answer is
+        kept in the place of the cut one. Raises KeyError, InvalidQuestion for an answer that is whole, and what
+        `Library.stream` raises; the answer then stays as it is.
+        """
+        yield from self._questions.go_on(conversation_id, message_id, cancellation)
 
     def scope(self, conversation_id: str) -> Scope:
         """What a conversation is narrowed to."""

@@ -13,11 +13,19 @@ from typing import TYPE_CHECKING
 
 from rag_core.answering import Answerer
 from rag_core.answering.encoding import Encoder
+from rag_core.answering.going_on import beginning, longer
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.question import Question, check_question
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Answer, Collection, Message, Scope, StreamEvent
-from rag_core.errors import Cancelled, ConfigurationError, LecternError, ModelUnavailable, StoreUnavailable
+from rag_core.errors import (
+    Cancelled,
+    ConfigurationError,
+    InvalidQuestion,
+    LecternError,
+    ModelUnavailable,
+    StoreUnavailable,
+)
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
@@ -153,6 +161,29 @@ class QuestionService:
                 if event.answer is not None:
                     self._again.keep(key, event.answer, self._preferences.settings.answering.cached_answers)
                 yield event
+
+    def go_on(
+        self, conversation: str, message_id: str, cancellation: Cancellation | None = None
+    ) -> Iterator[StreamEvent]:
+        """Go on with an answer that was cut, as a stream of events; see `History.go_on`."""
+        messages = self._storage.conversations.messages(conversation)
+        message = {one.id: one for one in messages}[message_id]
+        before = message.answer
+        if before is None or not before.cut:
+            raise InvalidQuestion("This answer is whole: there is nothing to go on with.", help="Ask what is missing.")
+        scope = before.trace.searched.scope if before.trace.searched else None
+        asked = replace(scoped(self._storage, message.question, conversation, scope, message_id), changed=None)
+        chosen = self._chosen(asked, conversation, before.model, False, None, None)
+        begun = beginning(before)
+        understood = replace(self._understood(asked, chosen), beginning=begun)
+        with PRECEDENCE.question():
+            for event in self._answered(asked, understood, message.question, cancellation):
+                if event.answer is None:
+                    yield event
+                else:
+                    answer = longer(before, begun, event.answer)
+                    self._storage.conversations.replace_answer(message_id, before, answer)
+                    yield replace(event, answer=answer)
 
     def reply(
         self,

@@ -40,7 +40,7 @@ def samples(filled: None) -> None:
 @pytest.fixture
 def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
     """A chat whose answers come, piece by piece, from the model that `gemini` plays."""
-    gemini.status, gemini.hang_before, gemini.release = 200, -1, threading.Event()
+    gemini.status, gemini.hang_before, gemini.release, gemini.finish = 200, -1, threading.Event(), "STOP"
     page = open_page("chat")
     page.get_by_role("radiogroup").get_by_text("Quotes").wait_for()
     if not page.get_by_role("radiogroup").get_by_text("Gemini").count():
@@ -270,6 +270,31 @@ def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
     remote.get_by_role("button", name="Ask again").click()
     expect(remote.locator(".exchange .body").last).to_contain_text("All of it this time")
     expect(remote.locator(".exchange")).to_have_count(1)
+
+
+def test_a_cut_answer_is_continued(remote: Page, gemini: Script) -> None:
+    gemini.finish = "MAX_TOKENS"
+    answer_with(gemini, "The whole fare is paid back where the ferry is cancelled [1]. A car that does")
+    ask(remote, REFUND)
+    body = remote.locator(".exchange .body")
+    expect(remote.locator(".exchange .stopped")).to_contain_text("at its limit of length")
+    remote.locator("[data-rate=good]").click()
+    expect(remote.locator("[data-rate=good]")).to_have_attribute("aria-pressed", "true")
+    idle(remote)
+    gemini.finish = "STOP"
+    answer_with(gemini, "A car that is ", "late waits [1].", hang_before=1)
+    remote.get_by_role("button", name="Continue").click()
+    expect(body).to_contain_text("is cancelled")  # what stands stays to be read
+    expect(body).to_contain_text("A car that is")
+    gemini.release.set()
+    expect(body).to_contain_text("late waits")
+    expect(body).not_to_contain_text("that does")
+    expect(remote.locator(".exchange .stopped")).to_have_count(0)
+    expect(remote.locator(".exchange")).to_have_count(1)
+    expect(remote.locator("[data-rate=good]")).to_have_attribute("aria-pressed", "true")
+    remote.reload()
+    expect(body).to_contain_text("late waits")
+    assert gemini.requests[-1]["contents"][-2]["role"] == "model"
 
 
 def test_an_answer_goes_on_through_a_reload(remote: Page, gemini: Script) -> None:

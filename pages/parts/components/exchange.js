@@ -146,6 +146,18 @@ const drawReason = (rating, reason, keep) => {
   return line;
 };
 
+// Where the model reached its limit of tokens; the last answer can be gone on with.
+const drawCut = (take) => {
+  const line = make("div", "stopped quiet");
+  line.append(make("span", "", _("This answer was cut here, at its limit of length.")));
+  if (take) {
+    const more = button("retry continue", _("Continue"), "plus");
+    more.onclick = () => take("continue");
+    line.append(more);
+  }
+  return line;
+};
+
 const drawLines = (lines, kind = "") => {
   const list = make("ul", kind);
   lines.forEach((line) => list.append(make("li", "", line)));
@@ -419,6 +431,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   patch(parts.body, blocks, (block) => drawBlock(block, data));
   const after = [];
   if (data.stopped) after.push({ part: "stopped" });
+  if (data.cut) after.push({ part: "cut", continues: Boolean(data.continues) });
   if (data.error) after.push({ part: "error", error: data.error });
   if (data.sources.length) after.push({ part: "sources", sources: data.sources, active: data.active });
   if (data.table) after.push({ part: "table", table: data.table });
@@ -433,6 +446,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const rated = root.getRootNode().activeElement?.dataset.rate;
   patch(parts.after, after, (item) => {
     if (item.part === "stopped") return drawStopped();
+    if (item.part === "cut") return drawCut(item.continues && ((act) => setTriggerValue("next", act)));
     if (item.part === "replaced") return drawReplaced(item.words);
     if (item.part === "reason") return drawReason(item.rating, item.reason, (text) => setTriggerValue("reason", text));
     if (item.part === "next") return drawNext(item.steps, (act) => setTriggerValue("next", act));

@@ -19,6 +19,7 @@ from rag_core.answering.cues import asks_to_write
 from rag_core.answering.dialogues import Dialogue, Dialogues
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.excerpts import Excerpt, Line, excerpts, whole_passages
+from rag_core.answering.going_on import Beginning
 from rag_core.answering.grounding import Grounding, Stand
 from rag_core.answering.question import Question
 from rag_core.answering.quotations import PERHAPS
@@ -62,7 +63,9 @@ def write_plainly(
     aim, query = QueryIntent.of(retrieval), retrieval.trace.query
     start = Written(retrieval, retrieval.hits)
     several = retrieval.parts or asked_of_each(query, retrieval.hits)
-    if several and not asks_to_write(question.text):  # each for itself, side by side, is what quoting does
+    if (
+        several and not asks_to_write(question.text) and not question.beginning
+    ):  # each for itself, side by side, is what quoting does
         return _told(quote(question, start, encoder), progress)
     read = read_passages(query, retrieval.hits, encoder, aim, question.settings.answering.max_sentences)
     if read is None:
@@ -71,13 +74,13 @@ def write_plainly(
     # Small models say another row's figure; one that the reader has from a table is said as it stands.
     from_table = bool(said.lead) and not said.abstained
     known = read.made.is_computed or bool(said.rows) or from_table or not read.trust.close
-    if known and not asks_to_write(question.text):
+    if known and not asks_to_write(question.text) and not question.beginning:
         return _told(quoting(start, said), progress)
     last = question.history[-1].id if question.history and question.goes_on and model.keeps_prefix else ""
     before = dialogues.after(_kept_as(question), last)
     writing = _Writing(question, start, read, said, model, encoder, before, progress)
     made = writing.run()
-    if question.message_id:
+    if question.message_id and not question.beginning:
         dialogues.keep(_kept_as(question), question.message_id, writing.told())
     return made
 
@@ -108,16 +111,23 @@ class _Writing:
     sentences: list[Sentence] = field(default_factory=list)
     register: Register = field(default_factory=Register)
     usage: Usage | None = None
+    cut: bool = False
     grounding: Grounding = field(init=False)
 
     def __post_init__(self) -> None:
+        if begun := self.question.beginning:
+            self.text, self.sentences, self.register = begun.text, [*begun.sentences], Register([*begun.citations])
         self.grounding = Grounding(Passages(self.written.hits), self.encoder.tokens)
 
     def run(self) -> Written:
         """The answer, told as its sentences are found to be held."""
-        self.written = replace(self.written, prompt=self._messages())
-        self.progress.tell(self.written)
+        begun = self.question.beginning
+        self.written = replace(self.written, prompt=self._messages(), beginning=begun)
+        self.progress.tell(self._so_far())
         with closing(self._pieces()) as pieces:
+            if begun:
+                self._go_on(pieces)
+                return self._further(begun)
             if asks_to_write(self.question.text):
                 self._go_on(pieces)
                 return self._explained()
@@ -159,6 +169,14 @@ class _Writing:
         told = {"right": choice.right, "answerable": self.read.trust.answerable, "supported": held}
         return replace(self._made(), confidence=choice.right * held, told=told)
 
+    def _further(self, begun: Beginning) -> Written:
+        """What was said before and now."""
+        held, sure = support(self.sentences), begun.confidence.get("right")
+        if sure is None:
+            return self._explained()
+        told = {**begun.confidence, "supported": held}
+        return replace(self._made(), confidence=sure * held, told=told)
+
     def _explained(self) -> Written:
         """What was said to a request for more than an answer."""
         if not self.text or is_not_found(self.text):
@@ -178,13 +196,14 @@ class _Writing:
         said = self.said
         if not choice.enough and not said.abstained:
             said = replace(said, abstained=True, doubt=said.doubt or _DOUBT)
-        return _told(quoting(replace(self._made(), notes=(note,)), said), self.progress, begun=True)
+        return _told(quoting(replace(self._made(), notes=(note,), cut=False), said), self.progress, begun=True)
 
     def _so_far(self) -> Written:
         """What is said, for whoever stops here."""
         return replace(
-            self.written, text=self.text, sentences=tuple(self.sentences), citations=tuple(self.register.citations)
-        )
+            self.written, text=self.text, sentences=tuple(self.sentences), citations=tuple(self.register.citations),
+            cut=self.cut,
+        )  # fmt: skip
 
     def _made(self) -> Written:
         usage = self.usage or Usage(self.model.prompt_tokens(self.written.prompt), self.model.count_tokens(self.text))
@@ -204,7 +223,8 @@ class _Writing:
         self.lines = (self.before.lines if earlier else frozenset()).union(*(one.lines for one in some))
         told = ((f"{one.hit.document.title}, page {one.hit.page_label or one.hit.page}", one.text) for one in some)
         context = prompts.excerpts(told, self.question.mark) or prompts.ABOVE
-        return rules, *earlier, ChatMessage("user", prompts.PLAIN_ANSWER.fill(context=context, question=self._asked()))
+        asked = ChatMessage("user", prompts.PLAIN_ANSWER.fill(context=context, question=self._asked()))
+        return rules, *earlier, asked, *(self.question.beginning.messages() if self.question.beginning else ())
 
     def _rules(self) -> tuple[ChatMessage, ...]:
         rules = prompts.PLAIN_RULES.fill(not_found=prompts.NOT_FOUND)
@@ -229,11 +249,11 @@ class _Writing:
         """The model's sentences, each once it is whole. Raises Cancelled and ModelUnavailable."""
         most = _MOST_TO_EXPLAIN if asks_to_write(self.question.text) else _MOST_TOKENS
         longest = min(self.question.settings.generation.max_tokens, most, self.model.context_tokens // 4)
-        before, text = "", ""
+        before, text = self.question.beginning.between if self.question.beginning else "", ""
         stream = self.model.stream(self.written.prompt, max_tokens=longest, cancelled=self.progress.stopping)
         with closing(stream) as deltas:
             for delta in deltas:
-                self.usage = delta.usage or self.usage
+                self.usage, self.cut = delta.usage or self.usage, delta.cut
                 text += delta.text
                 self.raw += delta.text
                 spans = split_sentences(text)

@@ -20,7 +20,7 @@ from rag_core.answering.written import Written
 from rag_core.domain import Hit
 from rag_core.models import prompts
 from rag_core.models.base import ChatModel
-from rag_core.models.messages import prompted
+from rag_core.models.messages import ChatMessage, prompted
 from rag_core.retrieval.contents import Content
 from rag_core.retrieval.hierarchy.summaries import in_turn
 
@@ -54,6 +54,7 @@ class Condensing:
         self._note = min(_NOTE_TOKENS, self._most)
         self._citing = "" if model.is_small else prompts.CITING
         self._notes: list[str] = []
+        self._cut = False
 
     def run(self, read: Sequence[Content], notes: Sequence[str] = ()) -> Written:
         """Summarise. `notes` stand before those of what was not read.
@@ -117,22 +118,25 @@ class Condensing:
             self._notes.append(
                 f"The notes on the documents were too long: the last {left_out} sentences were left out."
             )
-        written = Written(hits=tuple(source.hit for source in fitting), cited=False, notes=tuple(self._notes))
+        hits, begun = tuple(source.hit for source in fitting), self._question.beginning
+        written = Written(hits=hits, cited=False, notes=tuple(self._notes), beginning=begun)
         self._progress.tell(written)
         prompt = prompts.WHOLE.fill(
             title=prompts.plain(title), context=self._context(fitting), question=self._question.text,
             citing=self._citing,
         )  # fmt: skip
         texts = []
-        for text in self._generated(prompt, self._most):
+        pieces = self._generated(prompt, self._most, begun.messages(hits if self._citing else ()) if begun else ())
+        for text in begun.joined(pieces) if begun else pieces:
             texts.append(text)
             self._progress.tell(text)
-        return replace(written, text="".join(texts))
+        return replace(written, text="".join(texts), cut=self._cut)
 
-    def _generated(self, prompt: str, most: int) -> Iterator[str]:
-        stopping = self._progress.stopping
-        with closing(self._model.stream(prompted(prompt), max_tokens=most, cancelled=stopping)) as deltas:
+    def _generated(self, prompt: str, most: int, begun: Sequence[ChatMessage] = ()) -> Iterator[str]:
+        stopping, messages = self._progress.stopping, (*prompted(prompt), *begun)
+        with closing(self._model.stream(messages, max_tokens=most, cancelled=stopping)) as deltas:
             for delta in deltas:
+                self._cut = delta.cut
                 self._progress.check()
                 if delta.text:
                     yield delta.text

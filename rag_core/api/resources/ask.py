@@ -11,7 +11,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from rag_core.api.callers import Caller, caller_of, note
-from rag_core.api.problems import Refused
+from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.responses import Event, streamed, told, wants_events
 from rag_core.api.schema import answers, shown
@@ -23,6 +23,8 @@ from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
 
 router = APIRouter(prefix="/ask", tags=["ask"])
+messages = APIRouter(prefix="/conversations/{conversation_id}/messages", tags=["ask"])
+_ANSWER = shown(Answer, without=("hits",), name="Answer")
 
 
 class Question(Closed):
@@ -44,7 +46,13 @@ class Question(Closed):
     history: list[tuple[str, str]] = Field(default=[], max_length=1000)
 
 
-@router.post("", dependencies=[READ], **answers(shown(Answer, without=("hits",), name="Answer")))
+class More(Closed):
+    """How to tell of what comes: with `stream`, or `Accept: text/event-stream`, as events."""
+
+    stream: bool = False
+
+
+@router.post("", dependencies=[READ], **answers(_ANSWER))
 def ask(request: Request, library: Opened, given: Question) -> Response:
     """Answer a question. The events of a stream are `piece` (text, or a stage that begins) and, last, `answer`.
 
@@ -56,6 +64,22 @@ def ask(request: Request, library: Opened, given: Question) -> Response:
     if given.stream or wants_events(request):
         return streamed(request, lambda token: _sent(_stream(library, given, caller, token)))
     return told(request, to_json(answer_to(library, given, caller), without={"hits"}))
+
+
+@messages.post("/{message_id}/continue", dependencies=[READ], **answers(_ANSWER))
+def go_on(request: Request, library: Opened, conversation_id: str, message_id: str, given: More) -> Response:
+    """Go on with an answer that was cut at its limit of tokens (`cut`); told and kept as by `POST /ask`.
+
+    In a conversation that another caller began it needs the role write; a key that is narrowed to tags has none.
+    """
+    caller = caller_of(request)
+    with there("message"):
+        if caller.tags or message_id not in {message.id for message in library.messages(conversation_id)}:
+            raise KeyError(message_id)
+    check_own(request, library, Question(question="", conversation=conversation_id))
+    if given.stream or wants_events(request):
+        return streamed(request, lambda token: _sent(library.history.go_on(conversation_id, message_id, token)))
+    return told(request, to_json(_last(library.history.go_on(conversation_id, message_id)), without={"hits"}))
 
 
 def check_own(request: Request, library: Library, given: Question) -> None:
@@ -76,8 +100,12 @@ def check_own(request: Request, library: Library, given: Question) -> None:
 
 def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
     """The whole answer."""
+    return _last(_stream(library, given, caller, Cancellation()))
+
+
+def _last(events: Iterator[StreamEvent]) -> Answer:
     answer = None
-    for event in _stream(library, given, caller, Cancellation()):
+    for event in events:
         answer = event.answer or answer
     if answer is None:
         raise ModelUnavailable("The model gave no answer.")

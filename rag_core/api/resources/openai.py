@@ -112,7 +112,7 @@ def complete(request: Request, library: Opened, given: Chat) -> Response:
     if answer is None:
         raise ModelUnavailable("The model gave no answer.")
     message = {"role": "assistant", "content": answer.text + _below(answer, given.sources), "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    choice = {"index": 0, "message": message, "finish_reason": _end(answer), "logprobs": None}
     return told(request, {
         **_head("chat.completion", given.model), "choices": [choice], "usage": _usage(answer),
         **_beyond(answer),
@@ -174,10 +174,15 @@ def _chunks(events: Iterator[StreamEvent], given: Chat) -> Iterator[Event]:
     if answer is not None:
         if below := _below(answer, given.sources):
             yield chunk({"content": below})
-        yield chunk({}, "stop", **_beyond(answer))
+        yield chunk({}, _end(answer), **_beyond(answer))
         if (given.stream_options or {}).get("include_usage"):
             yield "", {**head, "choices": [], "usage": _usage(answer)}
     yield _DONE
+
+
+def _end(answer: Answer) -> str:
+    """Why it ended, in the protocol's words."""
+    return "length" if answer.cut else "stop"
 
 
 def _beyond(answer: Answer) -> dict[str, Any]:

@@ -85,6 +85,18 @@ class ConversationStore:
             if found is not None:
                 _write_citations(connection, message_id, answer)
 
+    @retried
+    def replace_answer(self, message_id: str, before: Answer, answer: Answer) -> None:
+        """Keep an answer in the place of the one `before`; where that is another by now, nothing changes."""
+        with self._database.transaction() as connection:
+            found = connection.execute(
+                "UPDATE messages SET answer = %s WHERE id = %s AND answer->>'text' = %s RETURNING id",
+                (Jsonb(_pack(answer)), _id(message_id), before.text),
+            ).fetchone()
+            if found is not None:
+                connection.execute("DELETE FROM citations WHERE message_id = %s", (found[0],))
+                _write_citations(connection, message_id, answer)
+
     def fail(self, message_id: str, error: str) -> None:
         """Keep why a question got no answer."""
         self._database.execute("UPDATE messages SET error = %s WHERE id = %s", (storable(error), message_id))

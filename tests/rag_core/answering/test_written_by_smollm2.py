@@ -69,6 +69,18 @@ def test_an_answer_is_streamed_cited_and_followed_up(library: Library) -> None:
     assert following.conversation == answer.conversation
 
 
+def test_an_answer_that_was_cut_is_gone_on_with(library: Library) -> None:
+    cut = library.ask("Explain what happened to the mill at Tolsund, from its beginning to this day.")
+    assert cut.cut  # at 40 tokens
+    events = list(library.history.go_on(cut.conversation, cut.message_id))
+    longer = events[-1].answer
+    assert longer is not None
+    checked(longer)
+    assert "".join(event.text for event in events) == longer.text
+    assert len(longer.text) > len(cut.text)
+    assert [*longer.citations[: len(cut.citations) - 1]] == [*cut.citations[: len(cut.citations) - 1]]
+
+
 @pytest.mark.slow
 def test_a_document_is_summarised(library: Library) -> None:
     assert checked(library.ask("Summarise the document about the mill.")).model == "gguf:smollm2.gguf"

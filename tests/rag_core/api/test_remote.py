@@ -270,6 +270,15 @@ def test_keys(any_library: Library) -> None:
     assert len(any_library.access.audit(1)) <= 1
 
 
+def test_an_answer_that_is_whole_is_not_gone_on_with(any_library: Library) -> None:
+    answer = any_library.ask("How many parcels were there?")
+    assert not answer.cut
+    with pytest.raises(InvalidQuestion, match="whole"):
+        [*any_library.history.go_on(answer.conversation, answer.message_id)]
+    with pytest.raises(KeyError):
+        [*any_library.history.go_on(answer.conversation, "none")]
+
+
 def test_a_whole_table_is_asked_and_its_plan_changed(any_library: Library, served: Served) -> None:
     rows = [f"P-{100 + row},{('Riga', 'Turku')[row % 2]},{row}" for row in range(40)]
     document = add_text(served.library, "parcels.csv", "\n".join(["Parcel,Port,Weight", *rows]))

@@ -25,6 +25,7 @@ class Script:
     breaks_after: int = -1  # the connection ends before this part
     hang_before: int = -1
     usage: dict[str, int] = field(default_factory=dict)
+    finish: str = ""
     release: threading.Event = field(default_factory=threading.Event)
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
@@ -83,6 +84,8 @@ def openai_server() -> Iterator[Script]:
                 if place == script.breaks_after:
                     return
                 self._event({"choices": [{"delta": {"content": text}}]})
+            if script.finish:
+                self._event({"choices": [{"delta": {}, "finish_reason": script.finish}]})
             if script.usage:
                 self._event({"choices": [], "usage": script.usage})
             self._write("data: [DONE]\n\n")

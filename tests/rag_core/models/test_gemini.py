@@ -140,6 +140,9 @@ def test_blocked_answer(script: Script, model: ChatModel, reason: str) -> None:
 def test_the_longest_answer_is_no_failure(script: Script, model: ChatModel) -> None:
     script.finish = "MAX_TOKENS"
     assert ask(model) == "Sales rose by 12 percent [1]."
+    assert [*model.stream(prompted("x"), max_tokens=9)][-1].cut
+    script.finish = "STOP"
+    assert not [*model.stream(prompted("x"), max_tokens=9)][-1].cut
 
 
 def test_not_gemini_at_all(script: Script, model: ChatModel) -> None:

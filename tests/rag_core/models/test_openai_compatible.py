@@ -243,3 +243,22 @@ def test_statuses_ask_nobody(script: Script, tmp_path: Path) -> None:
     model_statuses(settings_for(script.url))
     assert (script.requests, script.keys) == ([], [])
     assert not any(status.id.startswith("server") for status in model_statuses(Settings(models_dir=tmp_path)))
+
+
+@pytest.mark.parametrize(("finish", "cut"), [("length", True), ("stop", False), ("", False)])
+def test_what_was_cut_is_said(script: Script, model: ChatModel, finish: str, cut: bool) -> None:
+    script.finish = finish
+    *_, last = model.stream(DIALOGUE, max_tokens=9)
+    assert last.cut is cut
+    assert last.usage is not None
+
+
+def test_a_cut_answer_is_gone_on_with_in_words_and_not_said_twice(script: Script, model: ChatModel) -> None:
+    script.texts = ("by 12 percent", " [1]. Costs", " fell [2].")
+    begun = ChatMessage("assistant", "Sales rose by 12 percent [1].")
+    written = [delta.text for delta in model.stream([*DIALOGUE, begun], max_tokens=9)]
+    assert "".join(written) == " Costs fell [2]."
+    sent = script.requests[-1]["messages"]
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+    assert sent[2]["content"] == begun.text
+    assert "cut off" in sent[3]["content"]

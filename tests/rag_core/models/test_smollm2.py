@@ -115,6 +115,17 @@ def test_a_stop_and_silence_end_the_reading_of_a_long_prompt(model: LocalModel) 
     assert said(model, CAPITAL, 5)
 
 
+def test_what_is_cut_is_gone_on_with_at_its_end(model: LocalModel) -> None:
+    whole = said(model, COUNTED, 40)
+    *pieces, last = model.stream(COUNTED, max_tokens=6)
+    assert last.cut
+    begun = "".join(piece.text for piece in pieces)
+    assert whole.startswith(begun)
+    rest = said(model, (*COUNTED, ChatMessage("assistant", begun)), 40)
+    assert rest[:12] == whole.removeprefix(begun)[:12]  # further on a tie of two words may fall otherwise
+    assert not [*model.stream(CAPITAL, max_tokens=60)][-1].cut
+
+
 def test_held_to_a_schema(model: LocalModel) -> None:
     schema = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
     assert isinstance(json.loads(said(model, CAPITAL, 80, json_schema=schema))["sure"], bool)
