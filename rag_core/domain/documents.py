@@ -16,8 +16,9 @@ _SHEETS = (
 )  # fmt: skip
 Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
-# Cards of an earlier version are made again.
-CARD_VERSION = 3
+# Cards of an earlier version are made again, from the text of the pages alone: without the sizes of lines the titles of
+# PDFs are read worse. A migration asks for those of some kinds of files.
+CARD_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
