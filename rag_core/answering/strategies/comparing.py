@@ -14,7 +14,7 @@ from rag_core.answering.strategies.features import Evidence
 from rag_core.answering.tables.computing import set_apart, sets_side_by_side
 from rag_core.answering.tables.format_amount import Amount, amount_of
 from rag_core.answering.tables.tables import Cell
-from rag_core.domain import Document, Hit
+from rag_core.domain import Document
 from rag_core.retrieval.understanding import kind_of, understand
 from rag_core.text.terms import terms
 
@@ -26,6 +26,12 @@ _UNIT = re.compile(
     r"(\s?%|\s?per\s?cent\b)|(\s(?:thousand|million|billion)\b)?([\s-](?:US\s)?[^\W\d_]+)?", re.IGNORECASE
 )
 _SPAN = re.compile(r"\d\s?(?:to|or|-|–)\s?\d")  # "5 to 15 years" is no one figure
+# What asks to set things beside each other, and nothing of one of them.
+_SETTING = re.compile(
+    r"\b(?:compar\w+|versus|vs\.?|differ\w*|which (?:one |of (?:them|the two) )?(?:is|was|has|had)|the"
+    r"|(?:more|less|fewer|higher|lower|larger|smaller|bigger|greater|better|worse)(?: than)?)(?!\w)\s*",
+    re.IGNORECASE,
+)
 _BEHIND = 8.0  # the score of a thing's best unit, at most, behind that of all units
 
 
@@ -68,13 +74,18 @@ def asks_nothing_else(question: str, names: Sequence[str]) -> bool:
     return {term for word in content_words(question) for term in terms(word.text)} <= set(terms(" ".join(names)))
 
 
-def asked_of_each(question: str, hits: Sequence[Hit]) -> Mapping[str, tuple[str, list[Hit]]]:
-    """Of documents that a question names beside each other, by these names: the question asked of each alone, and its
-    passages. Empty where not every name is a document's of its own."""
+def asked_of_each(question: str, documents: Sequence[Document]) -> Mapping[str, tuple[str, Document]]:
+    """The documents that a question names beside each other, by these names, and the question asked of each alone.
+
+    Empty where not every name is that of one of `documents`, those that the question may mean, and of no other.
+    """
     for names in _names(question):
-        held = {name: [hit for hit in hits if _is_named(name, names, hit.document)] for name in names}
-        if len(names) > 1 and all(held.values()):
-            return {_OWNER.sub("", name): (asked_alone(question, name, names), held[name]) for name in names}
+        held = {name: [one for one in documents if _is_named(name, names, one)] for name in names}
+        if len(names) > 1 and all(len(some) == 1 for some in held.values()):
+            return {
+                _OWNER.sub("", name): (_SETTING.sub("", asked_alone(question, name, names)), held[name][0])
+                for name in names
+            }
     return {}
 
 

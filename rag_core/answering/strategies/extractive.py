@@ -16,7 +16,7 @@ from rag_core.answering.cues import answer_type, holds_answer
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.candidates import gather
-from rag_core.answering.strategies.comparing import asked_of_each, asks_nothing_else, difference
+from rag_core.answering.strategies.comparing import asks_nothing_else, difference
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
     Composition,
@@ -78,8 +78,6 @@ def extract(
     max_sentences: int = 3,
 ) -> Extraction:
     """Quote what answers a question best, 1 to `max_sentences` units, or abstain where nothing fits."""
-    if side_by_side := extract_each(question, asked_of_each(question, hits), encoder, aim):
-        return side_by_side
     read = read_passages(question, hits, encoder, aim, max_sentences)
     return NOTHING_EXTRACTED if read is None else quoted_from(read, aim)
 
@@ -105,7 +103,7 @@ def extract_each(
     least: int = 0,
     sure: float = 0.0,
 ) -> Extraction | None:
-    """A row for each of several things by its name, of what is asked of it and its passages; None where fewer than
+    """A row for each of several documents by its name, of what is asked of it and its passages; None where fewer than
     `least` are answered, 0 for all of them, with a probability of `sure` of being right, or there are none."""
     sides = {
         name: read_passages(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()

@@ -1,4 +1,5 @@
-"""The same question asked of each of several documents, "the total of each invoice": a row for each.
+"""The same question asked of each of several documents, "the total of each invoice", "Apple's and Costco's revenue": a
+row for each.
 
 Each is asked by itself, so that none stands in the way of another, and is quoted whatever the model: rows that are set
 side by side are to say the same thing in the same way.
@@ -7,18 +8,20 @@ side by side are to say the same thing in the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.question import Question, Search
 from rag_core.answering.quotations import quoted
 from rag_core.answering.strategies.base import Strategy
-from rag_core.answering.strategies.extractive import extract_each
+from rag_core.answering.strategies.comparing import asked_of_each
+from rag_core.answering.strategies.extractive import Extraction, extract_each
 from rag_core.answering.strategies.mentioning import documents_called
 from rag_core.answering.strategies.versions import within
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
+from rag_core.retrieval.contents import Contents
 
 _EACH = re.compile(
     r"\b(?:each|every|all)(?: of)?(?: the| my| our| these)?\s+(?P<noun>[^\W\d_]+)"
@@ -37,40 +40,57 @@ class OfEach(Strategy):
         self._encoder = encoder
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
-        """A row for each document that says it; None where nothing is asked of each, or fewer than two say it.
+        """A row for each document that says it; None where nothing is asked of each, or too few say it: two of a kind,
+        all of those that are named.
 
         Raises StoreUnavailable.
         """
         query, contents = question.wordings[0], question.contents
+        if contents is None:
+            return None
+        if named := asked_of_each(query, contents.meant(query)):
+            made, hits = self._ask(query, named, (), search, progress, contents)
+            return _table(query, made, hits) if made else None
         match = _EACH.search(query)
-        if match is None or contents is None:
+        if match is None:
             return None
         noun = match["noun"] or match["other"]
         called = sorted(documents_called(noun, contents), key=lambda one: one.title)
-        documents = called[:_MOST_DOCUMENTS]
-        if len(documents) < _LEAST:
-            return None
-        progress.tell_stage("searching")
         asked = f"{query[: match.start()]}the {noun.removesuffix('s')}{query[match.end() :]}"
-        each: dict[str, tuple[str, tuple[Hit, ...]]] = {}
-        for name, document in _by_name(documents).items():
-            progress.check()
-            found = within(document, (noun, document.title), search(f"{asked} {document.title}"), contents)
-            each[name] = (asked, found.hits)
-        progress.lap("search")
-        made = extract_each(query, each, self._encoder, least=_LEAST, sure=_SURE)
+        each = {name: (asked, one) for name, one in _by_name(called[:_MOST_DOCUMENTS]).items()}
+        if len(each) < _LEAST:
+            return None
+        made, hits = self._ask(query, each, (noun,), search, progress, contents, least=_LEAST, sure=_SURE)
         if made is None:
             return None
-        text, sentences, citations = quoted(made)
         silent = [name for name in each if name not in {row.name for row in made.rows}]
         last = [Sentence(_unsaid(silent))] if silent else []
-        if len(called) > len(documents):
-            last.append(Sentence(f"Only the first {len(documents)} of {len(called)} by title were asked."))
-        hits = tuple(hit for _, some in each.values() for hit in some)
-        return Written(
-            Retrieval(hits, Trace(query=query)), hits, "\n\n".join([text, *(one.text for one in last)]),
-            sentences=(*sentences, *last), citations=citations, confidence=made.confidence, told=made.told,
-        )  # fmt: skip
+        if len(called) > len(each):
+            last.append(Sentence(f"Only the first {len(each)} of {len(called)} by title were asked."))
+        return _table(query, made, hits, last)
+
+    def _ask(
+        self, query: str, each: Mapping[str, tuple[str, Document]], words: Sequence[str], search: Search,
+        progress: Progress, contents: Contents, *, least: int = 0, sure: float = 0.0,
+    ) -> tuple[Extraction | None, tuple[Hit, ...]]:  # fmt: skip
+        """What each document says to what it is asked, with the passages; `words` are those that mean any of them."""
+        progress.tell_stage("searching")
+        found: dict[str, tuple[str, tuple[Hit, ...]]] = {}
+        for name, (asked, document) in each.items():
+            progress.check()
+            within_it = within(document, (*words, document.title), search(f"{asked} {document.title}"), contents)
+            found[name] = (asked, within_it.hits)
+        progress.lap("search")
+        made = extract_each(query, found, self._encoder, least=least, sure=sure)
+        return made, tuple(hit for _, some in found.values() for hit in some)
+
+
+def _table(query: str, made: Extraction, hits: tuple[Hit, ...], last: Sequence[Sentence] = ()) -> Written:
+    text, sentences, citations = quoted(made)
+    return Written(
+        Retrieval(hits, Trace(query=query)), hits, "\n\n".join([text, *(one.text for one in last)]),
+        sentences=(*sentences, *last), citations=citations, confidence=made.confidence, told=made.told,
+    )  # fmt: skip
 
 
 def _by_name(documents: list[Document]) -> Mapping[str, Document]:

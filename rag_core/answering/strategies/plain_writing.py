@@ -62,10 +62,9 @@ def write_plainly(
     """What a model writes of the passages, or what is quoted of them. `dialogues` has what it was told before."""
     aim, query = QueryIntent.of(retrieval), retrieval.trace.query
     start = Written(retrieval, retrieval.hits)
-    several = retrieval.parts or asked_of_each(query, retrieval.hits)
-    if (
-        several and not asks_to_write(question.text) and not question.beginning
-    ):  # each for itself, side by side, is what quoting does
+    asked_anew = not (asks_to_write(question.text) or question.beginning)
+    several = retrieval.parts or asked_of_each(query, [*{hit.document.id: hit.document for hit in start.hits}.values()])
+    if several and asked_anew:  # each for itself, side by side, is what quoting does
         return _told(quote(question, start, encoder), progress)
     read = read_passages(query, retrieval.hits, encoder, aim, question.settings.answering.max_sentences)
     if read is None:
@@ -74,7 +73,7 @@ def write_plainly(
     # Small models say another row's figure; one that the reader has from a table is said as it stands.
     from_table = bool(said.lead) and not said.abstained
     known = read.made.is_computed or bool(said.rows) or from_table or not read.trust.close
-    if known and not asks_to_write(question.text) and not question.beginning:
+    if known and asked_anew:
         return _told(quoting(start, said), progress)
     last = question.history[-1].id if question.history and question.goes_on and model.keeps_prefix else ""
     before = dialogues.after(_kept_as(question), last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -331,7 +331,7 @@ def _share(cells: Sequence[Cell]) -> str:
 
 def set_apart(question: str, names: Sequence[str], amounts: Sequence[Amount]) -> str:
     """Which of two things has the figure asked for, and by how much; "" where they are equal or not alike."""
-    one, other = amounts
+    one, other = amounts = _in_one_scale(amounts)
     currencies = [name for amount in amounts for name in currencies_of(amount.currency)]
     alike = terms(one.unit) == terms(other.unit) and (len(currencies) < len(amounts) or same_currency(*currencies))
     if not alike or one.value == other.value:
@@ -339,6 +339,18 @@ def set_apart(question: str, names: Sequence[str], amounts: Sequence[Amount]) ->
     first, second = _in_order(question, amounts)
     name, other_name = names if first is one else reversed(names)
     return f"{name}: {_against(first, second, other_name)}"
+
+
+def _in_one_scale(amounts: Sequence[Amount]) -> Sequence[Amount]:
+    """Two amounts in the scale of the first, each told with its own, where they are in two."""
+    one, other = amounts
+    if one.unit == other.unit or not {one.unit, other.unit} <= _SCALES.keys():
+        return amounts
+    ratio = _SCALES[other.unit] / _SCALES[one.unit]
+    text = f"{other.text} {other.unit}"
+    return replace(one, text=f"{one.text} {one.unit}"), replace(
+        other, text=text, value=other.value * ratio, unit=one.unit
+    )
 
 
 def _larger(question: str, cells: Sequence[Cell]) -> str:
@@ -365,6 +377,7 @@ def _against(first: Amount, second: Amount, other: str) -> str:
     return f"{first.text} against {second.text} ({other}), {by} {'more' if difference > 0 else 'less'}."
 
 
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SAYING: dict[Operation, Callable[[Sequence[Cell]], str]] = {
     "percentage change": _percentage_change, "share": _share, "average": _average, "sum": _sum, "ratio": _ratio,
     "change": _change, "difference": _difference,

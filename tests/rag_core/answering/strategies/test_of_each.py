@@ -49,3 +49,21 @@ def test_that_not_all_were_asked_is_told(invoices: Library, monkeypatch: pytest.
     monkeypatch.setattr("rag_core.answering.strategies.of_each._MOST_DOCUMENTS", 2)
     answer = invoices.ask("What is the total due of each invoice?")
     assert answer.sentences[-1].text == "Only the first 2 of 3 by title were asked."
+
+
+RATES = "# {name} report 2020\n\n|  | 2020 | 2019 |\n|---|---|---|\n| Effective tax rate | {rate}% | {before}% |\n"
+OTHER_RATES = "| Statutory tax rate | 21% | 21% |\n"
+
+
+def test_documents_that_are_named_beside_each_other_are_each_asked_alone(library: Library) -> None:
+    """Nor is anything computed within one of them."""
+    for name, rate, before in (("Costco", "24.4", "26.1"), ("Apple", "14.4", "15.9")):
+        text = RATES.format(name=name, rate=rate, before=before) + OTHER_RATES
+        add_text(library, f"{name.lower()}-report.md", text)
+    answer = library.ask("Which had the higher effective tax rate in 2020, Apple or Costco?")
+    assert answer.text.startswith("Costco: 24.4% against 14.4% (Apple), 10.0 percentage points more. [1][2]"), (
+        answer.text
+    )
+    assert "| Apple | Effective tax rate, 2020: 14.4% [1] |" in answer.text
+    assert {one.title for one in answer.citations} == {"Apple report 2020", "Costco report 2020"}
+    assert "|" not in library.ask("Which had the higher rainfall in 2020, Apple or Costco?").text

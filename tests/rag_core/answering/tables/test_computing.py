@@ -137,6 +137,15 @@ def test_cheaper_is_less_and_heavier_is_more() -> None:
     assert set_apart("Which is heavier, A or B?", ["A", "B"], amounts) == "B: 3 against 2 (A), 1 more."
 
 
+def test_amounts_of_two_scales_are_set_apart_in_the_first() -> None:
+    amounts = [Amount("$59,531", 59531.0, 0, "million", "$"), Amount("$1,211,242", 1211242.0, 0, "thousand", "$")]
+    assert set_apart("Which is larger, A or B?", ["A", "B"], amounts) == (
+        "A: $59,531 million against $1,211,242 thousand (B), $58,320 million more."
+    )
+    mixed = [amounts[0], Amount("12", 12.0, 0, "years")]
+    assert set_apart("Which is larger, A or B?", ["A", "B"], mixed) == ""
+
+
 def test_a_figure_that_is_printed_again_is_the_surer_one(real_encoder: Encoder) -> None:
     again = "\tUnited States\tCanada\tTotal\n2020\nTotal net sales\t$ 200,000\t$ 74,515\t$ 274,515\n"
     evidence = gather("What were the total net sales in 2020?", [hit(PAGE), hit(again, page=2)], real_encoder)
