@@ -9,12 +9,16 @@ NEEDED = [need for line in LINES if (need := line.partition("#")[0].strip())]
 COMPILED = [need for need in NEEDED if need.startswith("llama-cpp-python")]
 FACE = [f"lectern_app.{name}" for name in find_packages(include=["pages", "pages.*"])]
 
+S3 = ["s3fs==2026.9.0"]
+
 setup(
     packages=["lectern_app", *FACE, *find_packages(include=["rag_core", "rag_core.*", "accelerator", "accelerator.*"])],
     install_requires=[need for need in NEEDED if need not in COMPILED],
     extras_require={
         "llama": COMPILED,
         "umap": ["umap-learn>=0.5.9"],
+        # More than one machine (docs/scale.md): originals in a bucket, BSD-3.
+        "s3": S3,
         "window": ["pywebview>=5"],
         # pillow-heif is BSD; its libheif and libde265 are LGPL, its x265, which only writes, GPL.
         "heic": ["pillow-heif>=1"],

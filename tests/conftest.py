@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import secrets
 import shutil
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 
@@ -103,6 +110,61 @@ def new_database(postgresql: str) -> Callable[[], str]:
         connection.execute("CREATE DATABASE tables")
     Database(postgresql.replace("/postgres?", "/tables?"), StorageSettings()).close()
     return make
+
+
+@contextlib.contextmanager
+def serving(module: str, *arguments: str) -> Iterator[int]:
+    """Another program's server in a process of its own, as it is in use; the last argument takes its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = [sys.executable, "-m", module, *arguments, str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            assert server.poll() is None, f"{module} does not start"
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            time.sleep(0.1)
+        yield port
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The address of an S3-compatible store for this run, which answers whoever has some key."""
+    with serving("moto.server", "-p") as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def denied(s3: str) -> Iterator[None]:
+    """Nobody may do anything meanwhile."""
+    httpx.post(f"{s3}/moto-api/reset-auth", content="0").raise_for_status()
+    try:
+        yield
+    finally:
+        httpx.post(f"{s3}/moto-api/reset-auth", content="Infinity").raise_for_status()
+
+
+@pytest.fixture
+def bucket(s3: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a place in a bucket of its own, as LECTERN_STORAGE__ORIGINALS takes it; keys are in the
+    environment."""
+    import boto3
+
+    for name, value in {
+        "ENDPOINT_URL": s3,
+        "ACCESS_KEY_ID": "a",
+        "SECRET_ACCESS_KEY": "b",
+        "REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    name = f"bucket-{secrets.token_hex(8)}"
+    boto3.client("s3", region_name="us-east-1").create_bucket(Bucket=name)
+    return f"s3://{name}/originals"
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ class StorageSettings(Group):
     shared: bool = Field(
         default=False, description="several servers, each with this set, have the database of `DATABASE_URL` at a time"
     )
-    originals: Path | None = Field(
+    originals: Path | str | None = Field(
         default=None,
-        description="folder of the originals, which servers share, instead of `files` of the data directory",
+        description="folder of the originals, or bucket, `s3://bucket/prefix`, which servers share, instead of `files`"
+        " of the data directory",
     )
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
     # Whoever stands still within a transaction keeps its locks from all others until the server ends it.

@@ -14,8 +14,7 @@ from rag_core.domain import BackupReport, LibraryServer, Profile
 from rag_core.errors import StoreUnavailable
 from rag_core.runtime.closing import closed_on_failure
 from rag_core.settings import Settings
-from rag_core.storage.blobs import Blobs
-from rag_core.storage.blobs.folder import prepared_originals
+from rag_core.storage.blobs import Blobs, prepared_originals
 from rag_core.storage.blobs.notes import leftover_notes
 from rag_core.storage.blobs.removals import Removals
 from rag_core.storage.cutover import TARGET, Cutover
@@ -263,7 +262,7 @@ class Storage:
 
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
-        return Backup(self._required().transaction, self.files.path).write(path, replace=replace)
+        return Backup(self._required().transaction, self.files.open).write(path, replace=replace)
 
     def restore(self, archive: Archive) -> None:
         """Fill this empty library from an archive; then close it: the next owner makes what is derived.
@@ -373,6 +372,7 @@ class Storage:
         self.servers.beat()
         self.sync.acknowledge()
         self.removals.sweep()
+        self.files.tidy()
         self._leaked.stop()
 
     def _described(self, index: DerivedIndex) -> str:

@@ -11,13 +11,11 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from accelerator.atomic import write_atomically, write_together
-from rag_core.settings import Settings
 from rag_core.storage.blobs.base import Blobs
 from rag_core.storage.disk import disk_failure, prepare_folder, remove_file
 
 ID = re.compile("[0-9a-f]{32}")
 _NAMED = "named"
-_LEFT_S = 24 * 3600.0
 
 
 class FolderBlobs(Blobs):
@@ -28,15 +26,13 @@ class FolderBlobs(Blobs):
         self.address = self._folder.as_uri()
 
     @classmethod
-    def prepared(cls, folder: Path, older_s: float = 0.0) -> FolderBlobs:
-        """The store of a folder: made, and cleared of what a killed writer left so many seconds ago."""
-        prepare_folder(folder, older_s)
-        return cls(folder)
-
-    @classmethod
     def at(cls, address: str) -> FolderBlobs:
         """The store of a file's address."""
         return cls(Path(url2pathname(urlsplit(address).path)))
+
+    def prepare(self, copies: Path, older_s: float = 0.0) -> None:
+        """The folder."""
+        prepare_folder(self._folder, older_s)
 
     def path(self, key: str) -> Path:
         """The file itself."""
@@ -98,15 +94,6 @@ class FolderBlobs(Blobs):
         shutil.rmtree(self._folder / _NAMED / key, ignore_errors=True)
         remove_file(self.path(key))
 
-
-def originals(settings: Settings) -> FolderBlobs:
-    """The store of the originals as it is."""
-    return FolderBlobs((settings.storage.originals or settings.data_dir / "files").expanduser())
-
-
-def prepared_originals(settings: Settings) -> FolderBlobs:
-    """The same, made and cleared of what a killed writer left; where servers share it, of what is older than a day.
-
-    Raises ConfigurationError.
-    """
-    return FolderBlobs.prepared(originals(settings).path(""), _LEFT_S if settings.storage.originals else 0.0)
+    def free(self) -> float:
+        """What the disk has."""
+        return shutil.disk_usage(self._folder).free

@@ -12,6 +12,7 @@ import hashlib
 import time
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
+from io import BufferedReader
 from pathlib import Path
 
 import psycopg
@@ -24,7 +25,7 @@ from accelerator.faults import reach
 from rag_core.domain import BackupReport, Profile
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.settings import Settings
-from rag_core.storage.blobs.folder import originals
+from rag_core.storage.blobs import originals
 from rag_core.storage.maintenance.archive import (
     FORMAT,
     VERSION,
@@ -59,11 +60,11 @@ Transaction = Callable[[], contextlib.AbstractContextManager[Connection[TupleRow
 
 
 class Backup:
-    """Makes archives of one library. `transaction` begins one, `file` says where a document's bytes are kept."""
+    """Makes archives of one library. `transaction` begins one, `opened` opens a document's bytes."""
 
-    def __init__(self, transaction: Transaction, file: Callable[[str], Path]) -> None:
+    def __init__(self, transaction: Transaction, opened: Callable[[str], BufferedReader]) -> None:
         self._transaction = transaction
-        self._file = file
+        self._opened = opened
 
     def write(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive, read it back, and only then give it its name. An existing file stays unless `replace`, and
@@ -121,7 +122,7 @@ class Backup:
     ) -> Iterator[bytes]:
         """A document's file. One whose removal began meanwhile is left out; one that is lost or damaged is noted."""
         try:
-            file = self._file(document_id).open("rb")
+            file = self._opened(document_id)
         except FileNotFoundError:
             if self._is_gone(document_id):
                 left_out.append(document_id)
@@ -157,7 +158,7 @@ def back_up_beside(settings: Settings, path: Path, *, replace: bool = False) -> 
         except psycopg.OperationalError as error:
             raise unavailable(error) from error
 
-    return Backup(transaction, originals(settings).path).write(path, replace=replace)
+    return Backup(transaction, originals(settings).open).write(path, replace=replace)
 
 
 def embedded_address(folder: Path) -> str:

@@ -66,7 +66,7 @@ class Checks:
     def _content_fault(self, document: Facts) -> str:
         digest = hashlib.sha256()
         try:
-            with self._storage.files.path(document.id).open("rb") as file:
+            with self._storage.files.open(document.id) as file:
                 while part := file.read(_TEXT_BYTES):
                     digest.update(part)
         except OSError as error:

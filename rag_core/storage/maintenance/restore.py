@@ -7,7 +7,6 @@ which can be restored again, or a whole one. Every derived index is rebuilt from
 from __future__ import annotations
 
 import re
-import shutil
 
 import psycopg
 from psycopg import Connection, sql
@@ -48,7 +47,7 @@ class Restore:
             _check_empty(connection)
         self._check_room(archive, min_free_bytes)
         names = [name.removeprefix("files/") for name in archive.manifest.members if _FILE.fullmatch(name)]
-        self._note.write([key for key in names if not self._files.path(key).exists()])
+        self._note.write([key for key in names if not self._files.has(key)])
         committing = False
         try:
             self._write_files(archive)
@@ -64,7 +63,7 @@ class Restore:
     def _check_room(self, archive: Archive, min_free_bytes: int) -> None:
         # Twice: the tables, and the dumps and indexes that are made from them.
         needed = 2 * sum(member.size_bytes for member in archive.manifest.members.values())
-        free = shutil.disk_usage(self._files.path("").parent).free
+        free = self._files.free()
         if free - needed < min_free_bytes:
             raise LimitExceeded(
                 f"Restoring needs about {needed / 2**20:.0f} MB; {free / 2**20:.0f} MB are free.",

@@ -22,6 +22,11 @@ FOUND_S = 5.0
 LONGEST_S = 180.0
 
 
+def section(title: str) -> str:
+    """What stands under a title of the page."""
+    return PAGE.read_text(encoding="utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
+
+
 def exports(text: str) -> dict[str, str]:
     """The variables that some text of the page sets."""
     return {name: value.strip("'") for name, value in re.findall(r"^export (\w+)=(.*)$", text, re.MULTILINE)}
@@ -31,13 +36,13 @@ class Process:
     """A command in a data directory of its own, with what the page has set."""
 
     def __init__(self, folder: Path, name: str, url: str, *command: str, **environment: str) -> None:
-        told = exports(PAGE.read_text(encoding="utf-8").partition("## Workers")[0]) | environment
+        told = exports(section("Two servers"))
         own = {
             "DATABASE_URL": url, "LECTERN_STORAGE__ORIGINALS": str(folder / "originals"),
             "LECTERN_DATA_DIR": str(folder / name),
         }  # fmt: skip
         assert own.keys() <= told.keys()
-        self._environment = os.environ | {"PYTHONPATH": str(PROJECT)} | told | own
+        self._environment = os.environ | {"PYTHONPATH": str(PROJECT)} | told | own | environment
         self._folder, self._log, self._command = folder, folder / f"{name}.log", command
         self.start()
 
@@ -65,7 +70,7 @@ class Worker(Process):
     """`lectern worker`, as the page says."""
 
     def __init__(self, folder: Path, name: str, url: str) -> None:
-        (command,) = re.findall(r"^lectern (worker .*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+        (command,) = re.findall(r"^lectern (worker .*)$", section("Workers"), re.MULTILINE)
         super().__init__(folder, name, url, *command.split())
 
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.rag_core.api.servers import API, FOUND_S, Server, until
+from tests.rag_core.api.servers import API, FOUND_S, Server, exports, section, until
 
 
-@pytest.fixture
-def servers(tmp_path: Path, new_database: Callable[[], str]) -> Iterator[tuple[Server, Server]]:
-    """Two, the second of which was started while the first one was at work."""
+@pytest.fixture(params=["a folder", "a bucket"])
+def servers(
+    request: pytest.FixtureRequest, tmp_path: Path, new_database: Callable[[], str]
+) -> Iterator[tuple[Server, Server]]:
+    """Two, the second of which was started while the first one was at work; both have the originals in one place."""
     url = new_database()
+    environment = {}
+    if request.param == "a bucket":
+        environment = {"LECTERN_STORAGE__ORIGINALS": request.getfixturevalue("bucket")}
+        assert exports(section("Originals in a bucket")).keys() <= {*environment, *os.environ}
     both = []
     try:
         for name in ("first", "second"):
-            both.append(Server(tmp_path, name, url))
+            both.append(Server(tmp_path, name, url, **environment))
             both[-1].await_open()
         yield both[0], both[1]
     finally:

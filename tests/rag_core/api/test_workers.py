@@ -9,10 +9,10 @@ import psycopg
 import pytest
 
 from rag_core.cli import main
-from tests.rag_core.api.servers import PAGE, Server, Worker, exports, until
+from tests.rag_core.api.servers import Server, Worker, exports, section, until
 
 COUNT = 60
-LEAVING = exports(PAGE.read_text(encoding="utf-8").partition("## Workers")[2])
+LEAVING = exports(section("Workers"))
 
 
 @pytest.fixture

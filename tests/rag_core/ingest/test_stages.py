@@ -49,7 +49,8 @@ def model(plain: Settings) -> Model:
 @pytest.fixture
 def file(tmp_path: Path) -> Callable[[str], File]:
     def keep(name: str) -> File:
-        store = FolderBlobs.prepared(tmp_path / "files")
+        store = FolderBlobs(tmp_path / "files")
+        store.prepare(tmp_path / "fetched")
         store.write(name, [(SAMPLES / name).read_bytes()])
         return File(Blob(store.address, name), (name,))
 

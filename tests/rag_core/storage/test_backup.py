@@ -10,6 +10,7 @@ import signal
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
 
 import psycopg
@@ -191,16 +192,16 @@ def test_a_document_removed_amid_a_backup_is_left_out(
     filled: Library, other: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (chess,) = [d for d in filled.documents() if d.title == "chess"]
-    path = FolderBlobs.path
+    opened = FolderBlobs.open
     removed = []
 
-    def remove_first(self: FolderBlobs, document_id: str) -> Path:
+    def remove_first(self: FolderBlobs, document_id: str) -> BufferedReader:
         if not removed:
             removed.append(chess.id)
             filled.remove(chess.id)
-        return path(self, document_id)
+        return opened(self, document_id)
 
-    monkeypatch.setattr(FolderBlobs, "path", remove_first)
+    monkeypatch.setattr(FolderBlobs, "open", remove_first)
     report = filled.maintenance.backup(tmp_path / "a.lectern")
     monkeypatch.undo()
     assert (report.documents, report.files, report.notes) == (3, 3, ())
