@@ -16,6 +16,7 @@ ABOUT = msgid("**Lectern** answers questions from your own documents, on your ow
 def main() -> None:
     """Draw one run of the application."""
     language.settle()
+    st.session_state.pop(language.TYPING, None)  # until one is drawn
     st.set_page_config(
         page_title="Lectern",
         page_icon=str(HERE / "pages/parts/art/icon.svg"),

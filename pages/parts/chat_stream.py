@@ -12,7 +12,7 @@ import streamlit as st
 
 from pages.parts import chat_widget, conversations, formatting, next_steps, passage, resources, searched, table_plan
 from pages.parts.language import _, dialog, server_text
-from pages.parts.refreshing import fragment
+from pages.parts.refreshing import anew, fragment
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import Answer, Document, Message, Trace
 from rag_core.errors import InvalidQuestion, LecternError
@@ -179,9 +179,10 @@ def _exchange(conversation: str, index: int, message: Message | None, last: _Las
         )
     elif message is not None:
         _draw_message(conversation, index, message, last=last is not None, latest=latest)
-    asked_for_more = st.session_state.pop("chat_whole_page", False)
-    if asked_for_more or (under_way and (asking is None or asking.finished)) or _is_found(conversation, message, last):
+    if st.session_state.pop("chat_whole_page", False):
         st.rerun()
+    if (under_way and (asking is None or asking.finished)) or _is_found(conversation, message, last):
+        anew()
 
 
 def _is_found(conversation: str, message: Message | None, last: _Last | None) -> bool:

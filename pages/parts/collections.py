@@ -28,6 +28,7 @@ MODES = {
 _ACTS = {"change": msgid(":material/tune: Change"), "remove": msgid(":material/delete: Remove")}
 _NAME_CHARS = 60
 _CURRENT = "collection"
+_OPEN = "collection_dialog"
 
 
 def current(library: Library) -> Collection | None:
@@ -68,7 +69,7 @@ def sidebar(library: Library, chosen: Collection | None) -> None:
 
 def dialog(library: Library, documents: Sequence[Document]) -> None:
     """The dialog that was asked for, until it is closed."""
-    wanted = st.session_state.get("collection_dialog", "")
+    wanted = st.session_state.get(_OPEN, "")
     if wanted == "new":
         _new(None, documents)
     elif one := next((one for one in library.collections.all() if one.id == wanted), None):
@@ -145,25 +146,25 @@ def _take_back(gone: str) -> None:
 
 
 def _want(dialog_of: str) -> None:
-    st.session_state["collection_dialog"] = dialog_of
+    st.session_state[_OPEN] = dialog_of
 
 
 def _close() -> None:
-    st.session_state.pop("collection_dialog", None)
+    st.session_state.pop(_OPEN, None)
 
 
-@language.dialog("New collection", icon=":material/create_new_folder:", on_dismiss=_close)
+@language.dialog("New collection", until_closed=_OPEN, fields=True, icon=":material/create_new_folder:")
 def _new(one: None, documents: Sequence[Document]) -> None:
     _form(one, documents)
 
 
-@language.dialog("Collection", icon=":material/folder_open:", on_dismiss=_close)
+@language.dialog("Collection", until_closed=_OPEN, fields=True, icon=":material/folder_open:")
 def _change(one: Collection, documents: Sequence[Document]) -> None:
     _form(one, documents)
 
 
 def _form(one: Collection | None, documents: Sequence[Document]) -> None:
-    if "collection_dialog" not in st.session_state:  # what acted in a callback leaves no dialog to draw
+    if _OPEN not in st.session_state:  # what acted in a callback leaves no dialog to draw
         st.rerun()
     titles = {document.id: document.title for document in documents if document.state == "ready"}
     inside = [document.id for document in documents if one and document.id in titles and one.name in document.tags]

@@ -19,6 +19,7 @@ from rag_core.domain import Conversation
 from rag_core.exporting import SUFFIXES, ConversationForm
 from rag_core.library import Library
 
+_OPEN = "chat_dialog"
 ACTS = {
     "rename": msgid(":material/edit: Rename"),
     "pin": msgid(":material/keep: Pin"),
@@ -50,7 +51,7 @@ def heading(library: Library, chosen: str | None) -> None:
 
 def dialog(library: Library) -> None:
     """The dialog that was asked for last, until it is closed."""
-    wanted, conversation_id = st.session_state.get("chat_dialog", ("", ""))
+    wanted, conversation_id = st.session_state.get(_OPEN, ("", ""))
     conversation = next((item for item in library.conversations() if item.id == conversation_id), None)
     if conversation is None:
         _close()
@@ -94,20 +95,20 @@ def _picked(conversation_id: str, key: str) -> None:
     elif act.startswith("into "):
         library.collections.move(conversation_id, act.removeprefix("into ") or None)
     elif act:
-        st.session_state["chat_dialog"] = (act, conversation_id)
+        st.session_state[_OPEN] = (act, conversation_id)
 
 
 def _close() -> None:
-    st.session_state.pop("chat_dialog", None)
+    st.session_state.pop(_OPEN, None)
 
 
 def _leave_if_done() -> None:
     """What acted in a callback leaves no dialog to draw."""
-    if "chat_dialog" not in st.session_state:
+    if _OPEN not in st.session_state:
         st.rerun()
 
 
-@language.dialog("Rename conversation", icon=":material/edit:", on_dismiss=_close)
+@language.dialog("Rename conversation", until_closed=_OPEN, fields=True, icon=":material/edit:")
 def _rename(conversation: Conversation) -> None:
     _leave_if_done()
     with st.form("chat_rename", border=False):
@@ -122,7 +123,7 @@ def _keep_title(conversation_id: str) -> None:
         _close()
 
 
-@language.dialog("Export conversation", icon=":material/download:", on_dismiss=_close)
+@language.dialog("Export conversation", until_closed=_OPEN, icon=":material/download:")
 def _export(library: Library, conversation: Conversation) -> None:
     st.caption(_("Every citation is written as [Title, Section, p. N]."))
     name = re.sub(r"[^\w-]+", "-", conversation.title).strip("-") or "conversation"
@@ -135,7 +136,7 @@ def _export(library: Library, conversation: Conversation) -> None:
     component("copying")(key="chat_copy", data={"text": text, "label": _("Copy all of it")})
 
 
-@language.dialog("Delete this conversation?", icon=":material/delete:", on_dismiss=_close)
+@language.dialog("Delete this conversation?", until_closed=_OPEN, icon=":material/delete:")
 def _delete(conversation: Conversation) -> None:
     _leave_if_done()
     st.markdown(f"**{formatting.plain(formatting.shorten(conversation.title, TITLE_CHARS))}**")

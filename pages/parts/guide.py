@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import asking_of, formatting, naming, reading, resources
 from pages.parts.components import component
 from pages.parts.language import _
-from pages.parts.refreshing import fragment
+from pages.parts.refreshing import anew, fragment
 from rag_core.domain import Document, Guide, GuideLine, Scope
 from rag_core.library import Library
 
@@ -49,8 +49,10 @@ def _of_text(library: Library, document: Document, looking: bool) -> None:
                 type="tertiary", on_click=asking_of.want, args=((document.id,), question),
             )  # fmt: skip
     opened = st.session_state.pop("upload_guide_opened", False)
-    if opened or asking_of.is_wanted() or (looking and found is not None and asked is not None):
+    if opened or asking_of.is_wanted():
         st.rerun()
+    if looking and found is not None and asked is not None:
+        anew()
 
 
 def _found(library: Library, document: Document) -> Guide | None:

@@ -155,14 +155,19 @@ def _marks(code: str) -> dict[int, str]:
     return str.maketrans({",": get_group_symbol(code), ".": get_decimal_symbol(code)})
 
 
+TYPING = "language_typing"
+"""Where a run of the page notes under which name the dialog with fields stands that it drew."""
+
+
 def dialog(
-    title: str, *, until_closed: str = "", **options: Any
+    title: str, *, until_closed: str = "", fields: bool = False, **options: Any
 ) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
     """`st.dialog` with a title that is translated when it is opened.
 
     A run of the page that does not draw an open dialog closes it, and a page that refreshes runs at any moment. One
     that was asked for under a name of the session's state, `until_closed`, is drawn by every run until it is closed;
-    the name is forgotten then.
+    the name is forgotten then. One with `fields` has the page wait with what nobody clicked for: see
+    `refreshing.anew`.
     """
 
     def close() -> None:
@@ -174,6 +179,8 @@ def dialog(
     def decorate(draw: Callable[Arguments, None]) -> Callable[Arguments, None]:
         @wraps(draw)
         def opened(*given: Arguments.args, **named: Arguments.kwargs) -> None:
+            if fields:
+                st.session_state[TYPING] = until_closed
             st.dialog(_(title), **options)(draw)(*given, **named)
 
         return opened

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts import chat_stream, conversations, models, resources, scoping
 from pages.parts.components import component
 from pages.parts.language import _, ngettext
-from pages.parts.refreshing import fragment
+from pages.parts.refreshing import anew, fragment
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import Document, ModelStatus
 from rag_core.errors import LecternError
@@ -66,7 +66,7 @@ def _coming(library: Library, ready_before: int, to_come_before: int) -> None:
         st.caption(f":material/hourglass_top: {coming_words(ready, to_come)}")
     # All are there, or the first one is: the page is another then.
     if (to_come_before and not to_come) or bool(ready) != bool(ready_before):
-        st.rerun()
+        anew()
 
 
 def coming_words(ready: int, to_come: int) -> str:

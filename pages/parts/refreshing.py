@@ -11,7 +11,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from pages.parts import formatting
-from pages.parts.language import _, server_text
+from pages.parts.language import TYPING, _, server_text
 from rag_core.domain import Job
 from rag_core.errors import LecternError
 from rag_core.jobs import Jobs
@@ -32,6 +32,17 @@ def recovering(library: Library) -> Iterator[None]:
         failure(error)
         if not _answers(library):
             fragment(_drawn_anew, RECOVERING_S)(library)
+
+
+def anew() -> None:
+    """Draw the whole page anew, since something changed that nobody clicked for.
+
+    A dialog is made anew with the page: its cursor goes to the first field, and words are lost that were not sent yet.
+    So while there is one with fields, the page stays as it is and is drawn once that closes.
+    """
+    typing = st.session_state.get(TYPING)
+    if typing is None or typing not in st.session_state:
+        st.rerun()
 
 
 def fragment(draw: Callable[Arguments, None], every_s: float | None = None) -> Callable[Arguments, None]:
@@ -58,7 +69,7 @@ def _answers(library: Library) -> bool:
 
 def _drawn_anew(library: Library) -> None:
     if _answers(library):
-        st.rerun()
+        anew()
 
 
 def watched(draw: Callable[[], None]) -> None:
@@ -77,7 +88,7 @@ def refreshed(draw: Callable[[], None], changed: Callable[[], bool]) -> None:
     """
     draw()
     if changed():
-        st.rerun()
+        anew()
 
 
 def working(

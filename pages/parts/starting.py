@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts import chat_stream, conversations, formatting, question_line, resources, samples
 from pages.parts.language import _, ngettext
-from pages.parts.refreshing import fragment
+from pages.parts.refreshing import anew, fragment
 from rag_core.domain import Document, Scope
 from rag_core.library import Library
 
@@ -85,8 +85,10 @@ def _buttons(documents: Sequence[Document], scope: Scope, settled: bool, looking
     if looking and found is None:
         for _ in range(len(questions), SHOWN):  # hold the place, so that nothing jumps
             st.html('<div class="lectern-to-come"></div>')
-    if st.session_state.pop("chat_whole_page", False) or (looking and found is not None):
+    if st.session_state.pop("chat_whole_page", False):
         st.rerun()
+    if looking and found is not None:
+        anew()
 
 
 def _ask(question: str) -> None:

@@ -135,7 +135,7 @@ def _value(condition: TableCondition) -> str:
     return _SIGNS.get(condition.comparison, "") + " to ".join(dict.fromkeys(values))
 
 
-@dialog("Change a condition", until_closed=OPENED, icon=":material/filter_alt:")
+@dialog("Change a condition", until_closed=OPENED, fields=True, icon=":material/filter_alt:")
 def _change(library: Library, message: Message, table: TableAnswer, place: int, ask: Callable[[Change], None]) -> None:
     condition = table.plan.conditions[place]
     try:

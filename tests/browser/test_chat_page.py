@@ -272,6 +272,33 @@ def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
     expect(remote.locator(".exchange")).to_have_count(1)
 
 
+def test_words_in_a_dialog_stay_when_an_answer_arrives(remote: Page, gemini: Script) -> None:
+    answer_with(gemini, "The first answer [1].")
+    ask(remote, REFUND)
+    remote.locator(".source").first.wait_for()
+    idle(remote)
+    answer_with(gemini, "The second ", "is whole [1].", hang_before=1)
+    ask(remote, REFUND)
+    bodies = remote.locator(".exchange .body")
+    expect(bodies.nth(1)).to_contain_text("The second")
+    remote.get_by_role("button", name="New collection").click()
+    dialog = remote.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Quay")
+    instructions = dialog.get_by_role("textbox", name="Instructions")
+    instructions.press_sequentially("In one sen")
+    gemini.release.set()
+    expect(bodies.nth(1)).to_contain_text("is whole")
+    idle(remote)
+    expect(instructions).to_be_focused()
+    remote.keyboard.type("tence")
+    expect(instructions).to_have_value("In one sentence")
+    expect(dialog.get_by_label("Name")).to_have_value("Quay")
+    remote.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    remote.locator(".exchange").nth(1).locator(".source").first.wait_for()
+    expect(remote.locator(".exchange .next")).to_have_count(1)
+
+
 def test_a_cut_answer_is_continued(remote: Page, gemini: Script) -> None:
     gemini.finish = "MAX_TOKENS"
     answer_with(gemini, "The whole fare is paid back where the ferry is cancelled [1]. A car that does")

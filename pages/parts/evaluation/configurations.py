@@ -202,7 +202,7 @@ def shown(value: object) -> str:
     return f"“{text}”" if isinstance(value, str) and (" " in text or not text) else text
 
 
-@dialog("Configuration", until_closed=dialogs.WANTED, icon=":material/tune:")
+@dialog("Configuration", until_closed=dialogs.WANTED, fields=True, icon=":material/tune:")
 def form(library: Library, fields: Mapping[str, Field], number: int | None, configuration: Configuration) -> None:
     """A dialog with what a configuration changes; `number` is its place in the list, None for a new one.
 

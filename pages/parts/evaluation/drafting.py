@@ -16,7 +16,7 @@ COUNT, MOST = 20, 500
 WITHOUT = ""
 
 
-@dialog("Draft questions", until_closed=dialogs.WANTED, icon=":material/auto_awesome:")
+@dialog("Draft questions", until_closed=dialogs.WANTED, fields=True, icon=":material/auto_awesome:")
 def form(library: Library, set_id: str) -> None:
     """A dialog that says how many questions to draft, of which documents, and by what."""
     documents = {item.id: item.title for item in library.documents() if item.state == "ready"}

@@ -45,7 +45,7 @@ def fault(library: Library, question: Question) -> str:
     return server_text(problems[0].message) if problems else ""
 
 
-@dialog("Question", until_closed=dialogs.WANTED, width="medium", icon=":material/edit:")
+@dialog("Question", until_closed=dialogs.WANTED, fields=True, width="medium", icon=":material/edit:")
 def _ask(library: Library, question: Question, save: Save) -> None:
     # A form that was left without saving must not lend its words to the next one.
     documents = library.documents()

@@ -60,7 +60,7 @@ def file_name(name: str, form: str) -> str:
     return f"{plain or 'questions'}.{form}"
 
 
-@dialog("Upload questions", until_closed=dialogs.WANTED, width="medium", icon=":material/upload_file:")
+@dialog("Upload questions", until_closed=dialogs.WANTED, fields=True, width="medium", icon=":material/upload_file:")
 def form(library: Library, set_id: str) -> None:
     """A dialog that takes a file, says what it holds, and adds its questions to a set."""
     file = st.file_uploader(

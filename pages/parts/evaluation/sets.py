@@ -138,7 +138,7 @@ def take(way: str) -> None:
     dialogs.want(way)
 
 
-@dialog("Name of the question set", until_closed=dialogs.WANTED, icon=":material/edit:")
+@dialog("Name of the question set", until_closed=dialogs.WANTED, fields=True, icon=":material/edit:")
 def name_form(library: Library, chosen: QuestionSet | None) -> None:
     """Another name for a set, or a new set under a name."""
     with st.form("evaluation_naming", border=False):

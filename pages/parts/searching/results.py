@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts import formatting, resources, searched
 from pages.parts.components import component
 from pages.parts.language import _, figure, ngettext, server_text
-from pages.parts.refreshing import fragment
+from pages.parts.refreshing import anew, fragment
 from pages.parts.searching.line import Wanted, narrow
 from pages.parts.searching.snippets import plain, snippet
 from rag_core.domain import Document, Hit, Scope
@@ -132,5 +132,7 @@ def _draw_list(hits: Sequence[Hit], wanted: Sequence[tuple[str, int]]) -> None:
     component("results")(key="search_results", data=data, on_open_change=act, on_ask_change=act, on_only_change=act)
     was_waiting = st.session_state.get("search_pictures_waiting", False)
     st.session_state["search_pictures_waiting"] = waiting
-    if st.session_state.pop("search_whole_page", False) or (was_waiting and not waiting):
+    if st.session_state.pop("search_whole_page", False):
         st.rerun()
+    if was_waiting and not waiting:
+        anew()
