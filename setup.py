@@ -10,6 +10,7 @@ COMPILED = [need for need in NEEDED if need.startswith("llama-cpp-python")]
 FACE = [f"lectern_app.{name}" for name in find_packages(include=["pages", "pages.*"])]
 
 S3 = ["s3fs==2026.9.0"]
+MILVUS = ["pymilvus==3.0.2"]
 
 setup(
     packages=["lectern_app", *FACE, *find_packages(include=["rag_core", "rag_core.*", "accelerator", "accelerator.*"])],
@@ -17,8 +18,10 @@ setup(
     extras_require={
         "llama": COMPILED,
         "umap": ["umap-learn>=0.5.9"],
-        # More than one machine (docs/scale.md): originals in a bucket, BSD-3.
+        # More than one machine (docs/scale.md): originals in a bucket, BSD-3, and vectors in Milvus, Apache-2.0.
+        "distributed": [*S3, *MILVUS],
         "s3": S3,
+        "milvus": MILVUS,
         "window": ["pywebview>=5"],
         # pillow-heif is BSD; its libheif and libde265 are LGPL, its x265, which only writes, GPL.
         "heic": ["pillow-heif>=1"],

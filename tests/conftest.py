@@ -167,6 +167,24 @@ def bucket(s3: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"s3://{name}/originals"
 
 
+@pytest.fixture(scope="session")
+def new_milvus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """Makes a database of a Milvus for this run, and returns its address."""
+    from pymilvus import MilvusClient
+
+    folder = tmp_path_factory.mktemp("milvus")
+    with serving("milvus_lite.cmdline", "server", "--data-dir", str(folder), "--host", "127.0.0.1", "--port") as port:
+        client = MilvusClient(f"http://127.0.0.1:{port}")
+
+        def make() -> str:
+            name = f"t{secrets.token_hex(8)}"
+            client.create_database(name)
+            return f"http://127.0.0.1:{port}/{name}"
+
+        yield make
+        client.close()
+
+
 @pytest.fixture
 def settings(tmp_path: Path, new_database: Callable[[], str]) -> Settings:
     """Settings of a library of its own; nothing of the machine's environment or .env is in them."""

@@ -22,7 +22,7 @@ class RetrievalSettings(Group):
     index: str = Field(
         default="auto",
         description="where vectors are looked up: auto takes the dumps and falls back to pgvector; hnsw keeps a"
-        " graph in PostgreSQL, chroma asks Chroma's",
+        " graph in PostgreSQL, milvus asks the one of `storage.milvus`, chroma asks Chroma's",
     )
     scan: Literal["auto", "exact", "fast"] = Field(
         default="auto",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from rag_core.settings.group import Group, Several
 
@@ -23,6 +23,14 @@ class StorageSettings(Group):
         default=None,
         description="folder of the originals, or bucket, `s3://bucket/prefix`, which servers share, instead of `files`"
         " of the data directory",
+    )
+    milvus: str = Field(
+        default="",
+        description="address of a Milvus, `http://host:19530`, of this library alone, where all its servers keep a"
+        " graph of the vectors",
+    )
+    milvus_token: SecretStr | None = Field(
+        default=None, description="what Milvus lets in by, user:password or a key; never shown or logged"
     )
     statement_timeout_s: float = Field(default=30.0, gt=0, description="longest database statement, seconds")
     # Whoever stands still within a transaction keeps its locks from all others until the server ends it.

@@ -28,7 +28,7 @@ from tests.faults.worker import Plan, live
 # Which scenario comes by a point, by the first part of its name; a new one is looked for in all of them.
 _WHERE = {
     **dict.fromkeys(
-        ("file", "original", "accept", "commit", "dump", "sync", "chroma", "lexical", "hnsw", "removal"), "changing"
+        ("file", "original", "accept", "commit", "dump", "sync", "chroma", "lexical", "graph", "removal"), "changing"
     ),
     "rebuild": "rebuilding",
     "reembedding": "reembedding",

@@ -6,9 +6,10 @@ from rag_core.storage.indexes.chroma_index import ChromaIndex
 from rag_core.storage.indexes.dump_index import DumpIndex
 from rag_core.storage.indexes.hnsw_index import HnswIndex
 from rag_core.storage.indexes.lexical import LexicalIndex
+from rag_core.storage.indexes.milvus_index import MilvusIndex
 from rag_core.storage.indexes.table_index import TableIndex
 
-INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex, LexicalIndex, HnswIndex, TableIndex)
+INDEXES: tuple[type[DerivedIndex], ...] = (DumpIndex, ChromaIndex, LexicalIndex, HnswIndex, MilvusIndex, TableIndex)
 """Every derived index that a library can have."""
 DENSE = ("dumps", "pgvector", *(kind.name for kind in INDEXES if kind.serves == "dense" and not kind.needed))
 """The names by which vectors are asked for."""

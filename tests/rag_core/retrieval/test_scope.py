@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Scope
 from rag_core.services.corpora import Rechunked
-from rag_core.settings import ChunkingSettings, RetrievalSettings
+from rag_core.settings import ChunkingSettings, RetrievalSettings, StorageSettings
 from rag_core.storage.indexes import DENSE
 
 NOTES = {
@@ -23,11 +23,12 @@ SMALL = ChunkingSettings(size=50, overlap=0)
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> Iterator[Library]:
-    assert callable(new_database)
+def library(
+    tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str], new_milvus: Callable[[], str]
+) -> Iterator[Library]:
     settings = Settings(
         _env_file=None, data_dir=tmp_path_factory.mktemp("scope") / "library", database_url=new_database(),
-        chunking=SMALL, retrieval=RetrievalSettings(index="hnsw"),
+        chunking=SMALL, retrieval=RetrievalSettings(index="hnsw"), storage=StorageSettings(milvus=new_milvus()),
     )  # fmt: skip
     with Library.open(settings) as opened:
         for event in opened.add([Upload(name, text.encode()) for name, text in NOTES.items()]):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -21,11 +21,13 @@ QUESTIONS = ["When does the first ferry leave?", "storm damage", "Who inspects t
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory, new_database: object) -> Iterator[Library]:
-    assert callable(new_database)
+def library(
+    tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str], new_milvus: Callable[[], str]
+) -> Iterator[Library]:
     folder = tmp_path_factory.mktemp("search")
     settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
-    settings = settings.changed("retrieval", index="hnsw")  # the one that is kept where it is asked for alone
+    # Those that are kept where they are asked for alone.
+    settings = settings.changed("retrieval", index="hnsw").changed("storage", milvus=new_milvus())
     with Library.open(settings) as opened:
         samples = [p for p in (PROJECT / "data" / "samples").iterdir() if p.suffix in (".pdf", ".md", ".txt")]
         for event in opened.add([*samples, *(Upload(n, t.encode()) for n, t in TEXTS.items())]):
