@@ -18,7 +18,8 @@
     └── Cancelled               the user stopped the work
 
 `str(error)` says what happened, `error.help` what the user can do about it, and `error.retryable` whether the same
-call may succeed later without a change. Faces print both and never a traceback.
+call may succeed later without a change. What `lasts` is of what a file holds, and comes again whenever it is read.
+Faces print message and help and never a traceback.
 """
 
 from typing import Any
@@ -29,6 +30,7 @@ class LecternError(Exception):
 
     default_help: str = ""
     retryable: bool = False
+    lasts: bool = False
 
     def __init__(self, message: str, *, help: str | None = None) -> None:
         super().__init__(message)
@@ -52,12 +54,14 @@ def error_of(kind: str, message: str, help: str) -> LecternError:
 class UnreadableDocument(LecternError):
     """The document's bytes are damaged, or no text can be read from them."""
 
+    lasts = True
     default_help = "Open the file in its own program to see whether it is intact, save it anew and add it again."
 
 
 class EncryptedDocument(UnreadableDocument):
     """The document is protected by a password that was not given or is wrong."""
 
+    lasts = False
     default_help = "Enter the document's password and add it again."
 
     def __init__(self, message: str, *, help: str | None = None, wrong_password: bool = False) -> None:
@@ -68,6 +72,7 @@ class EncryptedDocument(UnreadableDocument):
 class UnsupportedDocument(LecternError):
     """The file is of a kind that Lectern does not read."""
 
+    lasts = True
     default_help = "Add PDF, Office (.docx, .xlsx, .pptx, .odt, .doc), web, EPUB, mail, CSV, text files, images, .zip."
 
 

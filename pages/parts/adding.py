@@ -13,7 +13,7 @@ from pages.parts import asking_of, collections, formatting, resources, samples
 from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
-from rag_core.errors import EncryptedDocument, LecternError, UnreadableDocument, UnsupportedDocument
+from rag_core.errors import EncryptedDocument, LecternError
 from rag_core.jobs import Jobs, Request
 
 KIND = "add"
@@ -195,8 +195,8 @@ def _is_plain(job: Job) -> bool:
 
 def _can_retry(jobs: Jobs, job: Job) -> bool:
     """Whether a file failed for a reason that may be gone, and not for what it holds, and is still there."""
-    of_itself = isinstance(job.error, UnreadableDocument | UnsupportedDocument)
-    return job.state == "failed" and not of_itself and jobs.can_retry(job.id)
+    lasts = isinstance(job.error, LecternError) and job.error.lasts
+    return job.state == "failed" and not lasts and jobs.can_retry(job.id)
 
 
 def _retry(jobs: Jobs, ids: Sequence[str]) -> None:

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.parts import chat_widget, conversations, formatting, next_steps, passage, resources, searched, table_plan
+from pages.parts import (
+    agent_choice,
+    chat_widget,
+    conversations,
+    formatting,
+    next_steps,
+    passage,
+    resources,
+    searched,
+    table_plan,
+)
 from pages.parts.language import _, dialog, server_text
 from pages.parts.refreshing import anew, fragment
 from pages.parts.running_answers import RunningAnswer
@@ -83,6 +93,7 @@ def ask(question: str, replaces: str | None = None) -> None:
     if conversation is None:
         scope = conversations.scope(resources.library(), None) or None
         conversation = conversations.begin()
+        agent_choice.begin(conversation)
     model, agent = st.session_state.get("chat_model"), st.session_state.get("chat_agent")
     resources.questions().ask(conversation, question, model, scope, replaces, agent)
     st.session_state["chat_whole_page"] = True

@@ -65,7 +65,7 @@ def row(document: Document) -> dict[str, Any]:
         "problem": server_text(document.error or "") if failed else "",
         "help": server_text(document.help) if failed and not document.is_locked else "",
         "openable": document.state == "ready",
-        "retryable": failed and not document.is_locked,
+        "retryable": failed and not document.is_locked and not document.is_lasting,
         "locked": document.is_locked,
         "sort": {
             "pages": document.page_count,

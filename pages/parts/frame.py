@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from pages.parts.components import component
-from pages.parts.language import _, server_text
+from pages.parts.language import ASKED_FOR, _, server_text
 from pages.parts.opening import Opening
 from pages.parts.page_itself import PLACES
 
@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 PARTS = Path(__file__).parent
 PAGES = PARTS.parent
+_PAGE = "frame_page"  # that was drawn last
 
 
 def dress() -> None:
@@ -41,6 +42,7 @@ def navigation() -> Page:
     return st.navigation(
         [
             st.Page(PAGES / "upload.py", title=_("Library"), icon=":material/library_books:", default=True),
+            st.Page(_to_library, title=_("Library"), url_path="library", visibility="hidden"),
             *(
                 st.Page(PAGES / f"{place}.py", title=_(title), icon=f":material/{icon}:", url_path=place)
                 for place, title, icon in PLACES
@@ -49,8 +51,20 @@ def navigation() -> Page:
     )
 
 
+def _to_library() -> None:
+    """What somebody types who looks for the Library page by its name: it has no name in its address."""
+    st.switch_page("pages/upload.py", query_params={name: st.query_params.get_all(name) for name in st.query_params})
+
+
 def run(page: Page) -> None:
-    """Run the page. What nobody foresaw is logged, and said in Lectern's own words instead of Streamlit's."""
+    """Run the page. What nobody foresaw is logged, and said in Lectern's own words instead of Streamlit's.
+
+    A dialog ends with the page that it was opened on, where that is left by another way than by closing it.
+    """
+    if st.session_state.get(_PAGE) not in (None, page.url_path):
+        for name in ASKED_FOR:
+            st.session_state.pop(name, None)
+    st.session_state[_PAGE] = page.url_path
     try:
         page.run()
     except Exception:

@@ -155,6 +155,8 @@ def _marks(code: str) -> dict[int, str]:
     return str.maketrans({",": get_group_symbol(code), ".": get_decimal_symbol(code)})
 
 
+ASKED_FOR: set[str] = set()
+"""The names under which a session's state has the dialogs that are open."""
 TYPING = "language_typing"
 """Where a run of the page notes under which name the dialog with fields stands that it drew."""
 
@@ -174,6 +176,7 @@ def dialog(
         st.session_state.pop(until_closed, None)
 
     if until_closed:
+        ASKED_FOR.add(until_closed)
         options["on_dismiss"] = close
 
     def decorate(draw: Callable[Arguments, None]) -> Callable[Arguments, None]:

@@ -14,7 +14,6 @@ from rag_core.errors import LecternError
 from rag_core.library import Library
 
 PREFERENCE = "model"
-AGENT = "agent"
 YOURS = msgid("your question and the passages found for it")
 
 
@@ -30,20 +29,6 @@ def take(model_id: str) -> None:
     """Choose a model for the chat, as its list does."""
     st.session_state["chat_model"] = model_id
     _keep("chat_model")
-
-
-def agent(library: Library) -> None:
-    """The choice whether an agent answers; kept for the library."""
-    kept = library.preferences.get(AGENT)
-    st.session_state["chat_agent"] = library.settings.answering.agent if kept is None else kept == "on"
-    st.toggle(
-        _("Agent"), key="chat_agent", on_change=_keep_agent,
-        help=_("Plans several searches for a question, reads, and searches again where something is missing."),
-    )  # fmt: skip
-
-
-def _keep_agent() -> None:
-    resources.library().preferences.set(AGENT, "on" if st.session_state["chat_agent"] else "off")
 
 
 def remote_line(chosen: ModelStatus, leaving: str = YOURS) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import chat_stream, conversations, models, resources, scoping
+from pages.parts import agent_choice, chat_stream, conversations, models, resources, scoping
 from pages.parts.components import component
 from pages.parts.language import _, ngettext
 from pages.parts.refreshing import anew, fragment
@@ -34,7 +34,7 @@ def draw(
             if documents:
                 scope, narrow = conversations.scope(library, conversation), partial(conversations.narrow, conversation)
                 scoping.choose(library, documents, "chat", scope, narrow, type="tertiary")
-            models.agent(library)
+            agent_choice.draw(library, conversation)
             coming(library)
             data = {"selector": ".st-key-chat_question textarea", "busy": under_way, "turn": latest, "mentions": True}
             component("keys")(key="chat_keys", data=data)

@@ -163,8 +163,8 @@ class Document:
     """One document of the library. `id` is made from the SHA-256 of its bytes; `sources` are its names.
 
     `title` is what the user calls it, else what its card says; `authors` and `year` are as its card says, else as the
-    file does; `tags` are in alphabetical order. `to_recognise` counts
-    the pages that text recognition has yet to read.
+    file does; `tags` are in alphabetical order. `to_recognise` counts the pages that text recognition has yet to read.
+    `is_lasting` says of one that failed that it fails again whenever it is read.
     """
 
     id: str
@@ -186,6 +186,7 @@ class Document:
     card: DocumentCard | None = None
     tags: tuple[str, ...] = ()
     to_recognise: int = 0
+    is_lasting: bool = False
 
     @property
     def has_page_images(self) -> bool:

@@ -192,5 +192,5 @@ class RunContext:
             self.tell(work.source, "cancelled")
             return
         if not isinstance(error, StoreUnavailable):  # such a document stays pending and is resumed
-            self.storage.documents.fail(document_id, str(error), error.help)
+            self.storage.documents.fail(document_id, error)
         self.tell(work.source, "failed", document=self.storage.documents.get(document_id), error=error)

@@ -137,7 +137,7 @@ class AddKind(Kind):
     def given_up(self, job: Job, error: LecternError) -> None:
         """Its document has failed, or it would be taken up again at the next start."""
         if job.document_id:
-            self._library.storage.documents.fail(job.document_id, str(error), error.help)
+            self._library.storage.documents.fail(job.document_id, error)
 
     def again(self, job: Job, private: Any) -> Job | None:
         """A document that failed is read from its kept bytes; what never came into the library is accepted once more.

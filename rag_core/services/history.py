@@ -70,6 +70,14 @@ class History:
         """Narrow a conversation; an empty scope is everything."""
         self._kept.set_scope(conversation_id, scope)
 
+    def agent(self, conversation_id: str) -> bool | None:
+        """Whether an agent answers in a conversation; None for what the settings say."""
+        return self._kept.agent(conversation_id)
+
+    def set_agent(self, conversation_id: str, agent: bool) -> bool:
+        """Have an agent answer in a conversation, or none. Returns whether there is such a conversation."""
+        return self._kept.set_agent(conversation_id, agent)
+
     def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
         """Keep what the user thinks of an answer, 1 good, -1 bad, None neither, and why. Raises ValueError."""
         if rating not in (1, -1, None):

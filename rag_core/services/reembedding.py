@@ -164,7 +164,7 @@ class Reembedding:
         self._storage.read_again(list(failed))
         for document_id, error in failed.items():
             self._dumps.remove(document_id)
-            self._storage.documents.fail(document_id, str(error), error.help)
+            self._storage.documents.fail(document_id, error)
         self._left_out.update(failed)
 
     def _write_dumps(self, stopped: Callable[[], bool]) -> Iterator[Progress]:

@@ -155,5 +155,16 @@ def test_an_agent_shows_its_steps_and_is_kept_chosen(open_page: Open) -> None:
     assert cell["width"] < picture["width"] / 10
     page.reload()
     expect(page.get_by_role("switch", name="Agent")).to_be_checked()
+    page.get_by_role("button", name="New conversation").click()
+    page.get_by_role("heading", name="What would you like to know?").wait_for()
+    expect(page.get_by_role("switch", name="Agent")).not_to_be_checked()  # it is of that conversation alone
+    idle(page)
+    page.go_back()
+    expect(page.locator(".exchange")).to_have_count(1)
+    expect(page.get_by_role("switch", name="Agent")).to_be_checked()
     page.locator(".st-key-chat_agent label").click()
+    expect(page.get_by_role("switch", name="Agent")).not_to_be_checked()
+    idle(page)
+    page.reload()
+    expect(page.locator(".exchange")).to_have_count(1)
     expect(page.get_by_role("switch", name="Agent")).not_to_be_checked()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,3 +49,35 @@ def test_a_conversation_is_exported_and_copied(open_page: Open, filled: None) ->
     expect(page.get_by_role("button", name="BibTeX")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_dialog_ends_with_its_page_and_back_opens_none_again(open_page: Open, filled: None) -> None:
+    page = open_page("search")
+    dialog = page.get_by_role("dialog")
+    for closes in (True, False):
+        idle(page)
+        page.get_by_role("link", name="Chat").click()
+        page.locator(".st-key-chat_question textarea").wait_for()
+        idle(page)
+        expect(dialog).to_have_count(0)
+        page.get_by_role("button", name="New collection").click()
+        dialog.get_by_label("Name").fill("Quay")
+        if closes:
+            page.keyboard.press("Escape")
+            expect(dialog).to_have_count(0)
+            idle(page)
+        page.go_back()
+        page.locator(".st-key-search_question").wait_for()
+        expect(dialog).to_have_count(0)
+    idle(page)
+    page.get_by_role("link", name="Chat").click()
+    page.locator(".st-key-chat_question textarea").wait_for()
+    idle(page)
+    expect(dialog).to_have_count(0)
+
+
+def test_the_library_is_found_by_its_name_too(open_page: Open, filled: None) -> None:
+    page = open_page("library?q=ferry")
+    page.get_by_role("heading", name="Library", exact=True).wait_for()
+    expect(page).to_have_url(re.compile(r":\d+/\?q=ferry$"))
+    expect(page.get_by_role("link", name="Library")).to_have_count(1)

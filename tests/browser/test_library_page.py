@@ -128,6 +128,9 @@ def test_failed_files_are_tried_again_together_and_stand_in_the_table_once_their
     page.get_by_role("button", name="Clear finished").click()
     expect(row(page, "one.yaml")).to_contain_text("Failed")
     expect(cards).to_have_count(0)
+    expect(page.get_by_role("button", name="Try one.yaml again")).to_have_count(1)
+    expect(row(page, "three.pdf")).to_contain_text("Failed")
+    expect(page.get_by_role("button", name="Try three.pdf again")).to_have_count(0)
 
 
 def test_an_encrypted_document_asks_for_its_password(open_page: Open, tmp_path: Path) -> None:

@@ -397,6 +397,13 @@ class FakeHistory:
     def __init__(self, library: FakeLibrary) -> None:
         self.library = library
 
+    def agent(self, conversation_id: str) -> bool | None:
+        return None
+
+    def set_agent(self, conversation_id: str, agent: bool) -> bool:
+        self.library.calls.append(("set_agent", conversation_id, agent))
+        return True
+
     def bring_back(self, message_id: str) -> None:
         self.library.calls.append(("bring_back", message_id))
 

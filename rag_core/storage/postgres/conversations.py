@@ -73,6 +73,16 @@ class ConversationStore:
             "UPDATE conversations SET scope = %s WHERE id = %s", (_packed(scope), _id(conversation_id))
         )
 
+    def agent(self, conversation_id: str) -> bool | None:
+        """Whether an agent answers in a conversation; None where nobody chose, or there is no such conversation."""
+        row = self._database.row("SELECT agent FROM conversations WHERE id = %s", (_id(conversation_id),))
+        return row[0] if row else None
+
+    def set_agent(self, conversation_id: str, agent: bool) -> bool:
+        """Have an agent answer in a conversation, or none. Returns whether there is such a conversation."""
+        given = (agent, _id(conversation_id))
+        return bool(self._database.row("UPDATE conversations SET agent = %s WHERE id = %s RETURNING id", given))
+
     @retried
     def answer(self, message_id: str, answer: Answer) -> None:
         """Keep the answer to a noted question, with its citations."""

@@ -23,6 +23,7 @@ from rag_core.domain import (
     Profile,
     Section,
 )
+from rag_core.errors import LecternError
 from rag_core.storage.postgres.cards import CardStore
 from rag_core.storage.postgres.changes import append
 from rag_core.storage.postgres.chunkings import Chunkings
@@ -56,7 +57,7 @@ _DOCUMENT = f"""
            (SELECT count(*) FROM recognised_pages WHERE document_id = documents.id AND NOT in_place) AS to_recognise,
            ARRAY(SELECT tag FROM document_tags WHERE document_id = documents.id ORDER BY lower(tag)) AS tags,
            ARRAY(SELECT name FROM sources WHERE document_id = documents.id GROUP BY name
-                 ORDER BY min(added_at), name) AS sources
+                 ORDER BY min(added_at), name) AS sources, state = 'failed' AND is_lasting AS is_lasting
     FROM documents
 """
 _ABANDONED = """
@@ -104,11 +105,13 @@ class DocumentStore:
         """Make a failed document pending again; one in another state stays as it is."""
         self._update(document_id, "failed", "state = 'pending', error = NULL, help = ''")
 
-    def fail(self, document_id: str, message: str, help: str) -> None:
-        """Mark a pending document as failed, with the reason and what to do; one in another state stays as it is."""
+    def fail(self, document_id: str, error: LecternError) -> None:
+        """Mark a pending document as failed, with the reason, what to do, and whether that lasts; one in another state
+        stays as it is."""
         self._update(
-            document_id, "pending", "state = 'failed', error = %s, help = %s", storable(message), storable(help)
-        )
+            document_id, "pending", "state = 'failed', error = %s, help = %s, is_lasting = %s",
+            storable(str(error)), storable(error.help), error.lasts,
+        )  # fmt: skip
 
     def keep_password(self, document_id: str, password: str) -> None:
         """Keep the password that opened a document: its page pictures need it."""

@@ -35,6 +35,8 @@ _BEFORE = (
     "DROP TABLE servers",
     "DROP INDEX sources_name, documents_added, messages_created, citations_document",
     "ALTER TABLE pages DROP COLUMN figures",
+    "ALTER TABLE conversations DROP COLUMN agent",
+    "ALTER TABLE documents DROP COLUMN is_lasting",
     "DELETE FROM migrations WHERE name >= '0025'",
 )
 _TEXT = "\n\n".join(f"Paragraph {number} tells of a river and of its bridge. " * 6 for number in range(6))

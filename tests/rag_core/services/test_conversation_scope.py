@@ -6,7 +6,7 @@ import pytest
 
 from rag_core import Library, Upload
 from rag_core.domain import Scope
-from rag_core.errors import InvalidQuestion
+from rag_core.errors import InvalidQuestion, UnreadableDocument
 from rag_core.storage.postgres.rows import Accepted
 from tests.conftest import PROJECT
 from tests.rag_core.samples import TEXTS
@@ -137,5 +137,5 @@ def test_a_refusal_says_that_documents_are_still_being_added(filled: Library) ->
     assert told not in notes(question=PRICE)
     assert told not in notes(only(filled, "chess"))
     for document in waiting:
-        filled.storage.documents.fail(document.document_id, "It could not be read.", "")
+        filled.storage.documents.fail(document.document_id, UnreadableDocument("It could not be read."))
     assert notes() == ()

@@ -376,13 +376,13 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     columns = {
         "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",),
         "chunks": ("pieces", "corrected", "hidden"),
-        "conversations": ("scope", "pinned", "listed", "begun_by", "collection"),
+        "conversations": ("scope", "pinned", "listed", "begun_by", "collection", "agent"),
         "citations": ("instructs", "corrected", "hidden"),
         "pages": ("body_start", "body_end", "hidden", "figures"),
         "sources": ("location", "kind", "root", "size_bytes", "modified_ns", "etag", "last_modified", "looked_at"),
         "documents": (
             "generation", "title_read", "title_by_user", "card", "card_version", "kept_until", "chunking",
-            "table_notes", "server",
+            "table_notes", "server", "is_lasting",
         ),
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
