@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
-from rag_core.tables.plans import COUNT, LOOK_UP, Plan, Result, Selection, condition_sets, run
+from rag_core.tables.plans import COUNT, FIRST, LAST, LOOK_UP, Plan, Result, Selection, condition_sets, dates_of, run
 from rag_core.tables.scoring import Scene, Scorer, Weights, operation_words
 from rag_core.tables.table import WholeTable, normalised
 from rag_core.text.stems import stem
@@ -55,6 +55,7 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
     every = selection.count(())
     scored: list[tuple[float, int, Plan]] = []
     must = _key_words(scene).union(scene.words.negations, _covered(scene.of_outflows))
+    must |= scene.described if scene.outflows else set()
     for conditions in condition_sets(scene.links, scene.table):
         if not _covered(conditions).issuperset(must):  # it would say the opposite, or speak of other rows
             continue
@@ -101,8 +102,8 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         len(left) / max(len(telling), 1),
         float(len(figures - covered - heads)),
         float(len(names - covered - heads)),
-        float(sum(link.exact for link in conditions)),
-        float(sum(not link.exact for link in conditions)),
+        float(sum(link.exact or scene.is_description(link.column) for link in conditions)),
+        float(sum(not link.exact and not scene.is_description(link.column) for link in conditions)),
         float(not conditions),
         float(one.plan.operation == LOOK_UP),
         float(one.plan.operation == COUNT),
@@ -178,6 +179,8 @@ def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     """The words that stand for a plan's conditions, for the heads of its columns, and for cells of these."""
     columns = [column for column in (plan.target, plan.by) if column >= 0]
     constrained = [link.column for link in plan.conditions]
+    if plan.operation in (FIRST, LAST):
+        constrained += dates_of(plan, scene.table)
     if isinstance(scene.table, JoinedTable):  # the cells by which they are joined are gone by as well
         constrained.append(scene.table.by)
     sizes = {place for place, size in scene.words.sizes.items() if size == plan.size}

@@ -153,8 +153,9 @@ class Words:
     @cached_property
     def sizes(self) -> dict[int, int]:
         """The small numbers among them, which may say how many are asked for, by their places."""
+        said = (" ".join(some) for some in self.english)
         found = {
-            place: int(NUMBER_WORDS.get(word, word)) for place, word in enumerate(self.plain)
+            place: int(NUMBER_WORDS.get(word, word)) for place, word in enumerate(said)
             if word in NUMBER_WORDS or (word.isdecimal() and len(word) < _FEWEST_LETTERS)
         }  # fmt: skip
         return {place: size for place, size in found.items() if 1 < size <= _MOST_ASKED}
@@ -181,6 +182,10 @@ class Words:
             max(first, begin) < min(last, end) and not first <= begin < end <= last
             for begin, end in (*self.codes, *self.days)
         )
+
+    def is_run(self, first: int, last: int) -> bool:
+        """Whether some words say from when to when: "between March and May"."""
+        return any(word in _UNTIL | _AND for word in self.said[first + 1 : last - 1])
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The words that a span of characters holds, as places."""
@@ -369,11 +374,16 @@ def _days(day: date) -> float:
 
 def heads_named(words: Words, heads: Sequence[str]) -> list[list[int]]:
     """For each head the places of the question's words that it has too, or begins: "temp_max" those of "maximum
-    temperature"."""
+    temperature"; a function word where it is the whole head: "for each kind"."""
+    telling = {*words.telling}
     return [
-        [place for place in words.telling if any(_is_same(words, place, part) for part in normalised(head).split())]
-        for head in heads
-    ]
+        [
+            place for place, word in enumerate(words.plain)
+            if (word == said and len(word) > _FEWEST_LETTERS)
+            or (place in telling and any(_is_same(words, place, part) for part in said.split()))
+        ]
+        for said in map(normalised, heads)
+    ]  # fmt: skip
 
 
 def _is_same(words: Words, place: int, part: str) -> bool:

@@ -29,6 +29,9 @@ _WHAT_IS_SPENT = re.compile(
 MIRRORED = {
     grammar.LARGEST: grammar.SMALLEST, grammar.SMALLEST: grammar.LARGEST,
     grammar.ROW_LARGEST: grammar.ROW_SMALLEST, grammar.ROW_SMALLEST: grammar.ROW_LARGEST,
+    grammar.LARGEST_BY: grammar.SMALLEST_BY, grammar.SMALLEST_BY: grammar.LARGEST_BY,
+    grammar.GROUP_LARGEST: grammar.GROUP_SMALLEST, grammar.GROUP_SMALLEST: grammar.GROUP_LARGEST,
+    grammar.GROUP_HIGH: grammar.GROUP_LOW, grammar.GROUP_LOW: grammar.GROUP_HIGH,
 }  # fmt: skip
 _MOSTLY = 0.5  # of a column's figures are negative
 

@@ -20,19 +20,26 @@ from rag_core.tables.values import Numbers
 LOOK_UP, COUNT, DIFFERENT, SUM, MEAN, MEDIAN = "look up", "count", "count different", "sum", "mean", "median"
 LARGEST, SMALLEST, ROW_LARGEST, ROW_SMALLEST = "largest", "smallest", "row of largest", "row of smallest"
 COMMONEST, FIRST, LAST, BEHIND, BEFORE, DIFFERENCE = "commonest", "first", "last", "behind", "before", "difference"
-COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE = "count by", "sum by", "mean by", "group of largest sum", "share"
+COUNT_BY, SUM_BY, MEAN_BY, LARGEST_BY, SMALLEST_BY = "count by", "sum by", "mean by", "each largest", "each smallest"
+GROUP_LARGEST, GROUP_SMALLEST = "group of largest sum", "group of smallest sum"
+GROUP_HIGH, GROUP_LOW, RAREST, SHARE = "group of largest mean", "group of smallest mean", "rarest", "share"
 Rows = NDArray[np.intp]
 OPERATIONS = (
     LOOK_UP, COUNT, DIFFERENT, SUM, MEAN, MEDIAN, LARGEST, SMALLEST, ROW_LARGEST, ROW_SMALLEST, COMMONEST, FIRST, LAST,
-    BEHIND, BEFORE, DIFFERENCE, COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE,
+    BEHIND, BEFORE, DIFFERENCE, COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE, LARGEST_BY, SMALLEST_BY,
+    GROUP_SMALLEST, GROUP_HIGH, GROUP_LOW, RAREST,
 )  # fmt: skip
 OF_FIGURES = (SUM, MEAN, MEDIAN, LARGEST, SMALLEST, DIFFERENCE)
 """Those whose result is computed from the figures of a column."""
-GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST)
+ADDED_UP = (SUM, MEAN, MEDIAN, SUM_BY, MEAN_BY)
+"""Those whose result is of all the rows that are left: one too many is in it."""
+FURTHEST_GROUPS = (GROUP_LARGEST, GROUP_SMALLEST, GROUP_HIGH, GROUP_LOW)
+"""Those that find the cells of the column `by` whose rows come to most or least."""
+GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, LARGEST_BY, SMALLEST_BY, *FURTHEST_GROUPS)
 """Those that are done for each cell of the column `by`."""
-OF_ROWS = (COUNT, DIFFERENT, *OF_FIGURES, ROW_LARGEST, ROW_SMALLEST, COMMONEST, *GROUPED, SHARE)
+OF_ROWS = (COUNT, DIFFERENT, *OF_FIGURES, ROW_LARGEST, ROW_SMALLEST, COMMONEST, RAREST, *GROUPED, SHARE)
 """Those that all the rows are gone over for: no passage says what they find."""
-_MOST_GROUPS = 200
+_MOST_GROUPS, _REPEATED = 200, 0.75  # groups that are listed; of a column's rows, its different texts at most
 _MOST_LINKS, _MOST_SETS, _MOST_JOINED = 16, 60, 3
 _MOST_TEXTS = 100
 
@@ -62,7 +69,7 @@ class Plan:
 class Result:
     """What a plan finds. texts: different cells as they stand, the first hundred of them; value: a figure that was
     counted or computed. rows: those it comes from, in order. count: how many different cells there are. groups: cells
-    of a column with the figure of each, the largest first."""
+    of a column with the figure of each, the largest first, or the smallest where these are asked for."""
 
     texts: tuple[str, ...]
     value: float | None
@@ -150,11 +157,15 @@ def plans(
             yield Plan(conditions, LOOK_UP, target)
         if conditions and is_of_neighbours:
             yield from (Plan(conditions, operation, target) for operation in (BEHIND, BEFORE))
+    if count == 1 and not any(table.columns[one.column].is_key for one in conditions if not one.comparison):
+        numbers = [place for place in every if table.columns[place].kind == "number"]
+        yield from (Plan(conditions, SUM, target) for target in numbers)  # the only payment of a month
     if count > 1:
         figures = [place for place in every if table.columns[place].kind != "text"]
         yield from _of_many(table, conditions, constrained, figures, count)
-        yield from _of_groups(table, conditions, constrained, figures)
-        yield from _of_furthest(table, conditions, figures, [size for size in sizes if size < count])
+        sizes = [size for size in sizes if size < count]
+        yield from _of_groups(table, conditions, constrained, figures, sizes)
+        yield from _of_furthest(table, conditions, figures, sizes)
 
 
 def _of_many(
@@ -162,7 +173,7 @@ def _of_many(
 ) -> Iterator[Plan]:
     for target in range(len(table.columns)):
         if target not in constrained:
-            yield from (Plan(conditions, operation, target) for operation in (DIFFERENT, COMMONEST))
+            yield from (Plan(conditions, operation, target) for operation in (DIFFERENT, COMMONEST, RAREST))
         yield from (Plan(conditions, operation, target) for operation in (FIRST, LAST))
         for by in figures:
             if by != target:
@@ -177,16 +188,25 @@ def _of_many(
 
 
 def _of_groups(
-    table: WholeTable, conditions: tuple[Link, ...], constrained: set[int], figures: Sequence[int]
+    table: WholeTable, conditions: tuple[Link, ...], constrained: set[int], figures: Sequence[int], sizes: Sequence[int]
 ) -> Iterator[Plan]:
+    numbers = [place for place in figures if table.columns[place].kind == "number"]
     for by, column in enumerate(table.columns):
-        if by not in constrained and column.variety == "choice" and 1 < len(column.texts) <= _MOST_GROUPS:
+        if by in constrained or not _has_groups(column):
+            continue
+        listed = [SUM_BY, MEAN_BY, LARGEST_BY, SMALLEST_BY] if len(column.texts) <= _MOST_GROUPS else []
+        if listed:
             yield Plan(conditions, COUNT_BY, -1, by)
-            for target in figures:
-                if target != by and table.columns[target].kind == "number":
-                    yield from (
-                        Plan(conditions, operation, target, by) for operation in (SUM_BY, MEAN_BY, GROUP_LARGEST)
-                    )
+        for target in (one for one in numbers if one != by):
+            yield from (Plan(conditions, operation, target, by) for operation in (*listed, *FURTHEST_GROUPS))
+            for size in (size for size in sizes if size < len(column.texts)):
+                yield from (Plan(conditions, operation, target, by, size) for operation in FURTHEST_GROUPS)
+
+
+def _has_groups(column: Column) -> bool:
+    """Whether several rows share a cell, as those of a customer do."""
+    is_repeated = column.kind == "text" and len(column.texts) <= _REPEATED * len(column.codes)
+    return len(column.texts) > 1 and (column.variety == "choice" or is_repeated)
 
 
 def _of_furthest(
@@ -194,7 +214,7 @@ def _of_furthest(
 ) -> Iterator[Plan]:
     for size in sizes:
         for target in range(len(table.columns)):
-            yield Plan(conditions, COMMONEST, target, size=size)
+            yield from (Plan(conditions, operation, target, size=size) for operation in (COMMONEST, RAREST))
             for by in figures:
                 if by != target:
                     yield Plan(conditions, ROW_LARGEST, target, by, size)
@@ -223,16 +243,26 @@ def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
         rows = rows[-1:] + 1 if plan.operation == BEHIND else rows[:1] - 1
         rows = rows[(rows >= 0) & (rows < len(table))]
     column = table.columns[plan.target]
-    codes = column.codes[rows]
-    counts = np.bincount(codes, minlength=len(column.texts))
-    if plan.operation == COMMONEST:
-        furthest = np.partition(counts, -plan.size)[-plan.size] if plan.size < len(counts) else 1
-        is_best = counts >= max(furthest, 1)
-        ordered = np.argsort(-counts[codes], kind="stable") if plan.size > 1 else np.arange(len(rows))
-        return _cells(column, rows[ordered][is_best[codes[ordered]]])
+    if plan.operation in (COMMONEST, RAREST):
+        return _by_frequency(column, rows, plan.size, rarest=plan.operation == RAREST)
     if plan.operation == DIFFERENT:
+        counts = np.bincount(column.codes[rows], minlength=len(column.texts))
         return Result((), float(np.count_nonzero(counts) - (column.blank >= 0 and counts[column.blank] > 0)), rows)
     return _cells(column, rows)
+
+
+def _by_frequency(column: Column, rows: Rows, size: int, *, rarest: bool) -> Result | None:
+    """As many cells as asked for of those that stand in most or fewest rows, and those that are as frequent."""
+    codes = column.codes[rows]
+    counts = np.bincount(codes, minlength=len(column.texts))
+    known = np.flatnonzero(counts)
+    known = known[known != column.blank]
+    if not len(known):
+        return None
+    ranks = -counts if rarest else counts
+    best = known[_furthest(ranks[known].astype(np.float64), np.arange(len(known)), size, largest=True)]
+    ordered = np.argsort(-ranks[codes], kind="stable") if size > 1 else np.arange(len(rows))
+    return _cells(column, rows[ordered][np.isin(codes[ordered], best)])
 
 
 def _cells(column: Column, rows: Rows) -> Result | None:
@@ -249,24 +279,40 @@ def _cells(column: Column, rows: Rows) -> Result | None:
 
 
 def _grouped(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
-    """What the rows of each cell of a column come to, the largest first."""
+    """What the rows of each cell of a column come to, the largest first; of the furthest those that are asked for."""
     by = table.columns[plan.by]
     if plan.operation != COUNT_BY:
         rows = rows[~np.isnan(table.columns[plan.target].numbers[rows])]
-    codes = by.codes[rows]
-    counts = np.bincount(codes, minlength=len(by.texts))
-    figures: Numbers = counts.astype(np.float64)
-    if plan.operation != COUNT_BY:
-        summed = np.bincount(codes, table.columns[plan.target].numbers[rows], minlength=len(by.texts))
-        figures = summed.astype(np.float64)
-        figures = figures / np.maximum(counts, 1) if plan.operation == MEAN_BY else figures
-    places = [int(code) for code in np.argsort(-figures, kind="stable") if counts[code] and code != by.blank]
-    groups = tuple((by.texts[code], float(figures[code])) for code in places)
-    if len(groups) < 2 or not np.isfinite(figures).all():  # no figure can be said
+    rows = rows[by.codes[rows] != by.blank]
+    is_there = np.bincount(by.codes[rows], minlength=len(by.texts)) > 0
+    known, codes = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[by.codes[rows]]
+    if len(known) < 2:
         return None
-    if plan.operation == GROUP_LARGEST:
-        return Result((groups[0][0],), None, rows[codes == places[0]], 1, groups)
-    return Result((), None, rows, len(groups), groups)
+    figures = _of_each(plan, table, rows, codes)
+    if not np.isfinite(figures).all():  # no figure can be said
+        return None
+    is_lowest = plan.operation in (GROUP_SMALLEST, GROUP_LOW)
+    order = np.argsort(figures if is_lowest else -figures, kind="stable")
+    groups = tuple((by.texts[int(known[place])], float(figures[place])) for place in order)
+    if plan.operation not in FURTHEST_GROUPS:
+        return Result((), None, rows, len(groups), groups)
+    count = len(_furthest(figures, np.arange(len(known)), plan.size, largest=not is_lowest))
+    is_best = np.isin(codes, order[:count])
+    return Result(tuple(text for text, _ in groups[:count]), None, rows[is_best], count, groups)
+
+
+def _of_each(plan: Plan, table: WholeTable, rows: Rows, codes: Rows) -> Numbers:
+    """What the rows of each group, by its code, come to."""
+    counts = np.bincount(codes)
+    if plan.operation == COUNT_BY:
+        return counts.astype(np.float64)
+    numbers = table.columns[plan.target].numbers[rows]
+    if plan.operation in (LARGEST_BY, SMALLEST_BY):
+        found: Numbers = np.full(len(counts), -np.inf if plan.operation == LARGEST_BY else np.inf)
+        (np.maximum if plan.operation == LARGEST_BY else np.minimum).at(found, codes, numbers)
+        return found
+    summed = np.bincount(codes, numbers).astype(np.float64)
+    return summed / counts if plan.operation in (MEAN_BY, GROUP_HIGH, GROUP_LOW) else summed
 
 
 def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
@@ -290,9 +336,14 @@ def _computed(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
 def time_of(plan: Plan, table: WholeTable) -> Column | None:
     """The dates by which rows are first or last: those that chose them, or the only ones; None where they stand in the
     order of the table."""
+    places = dates_of(plan, table)
+    return table.columns[places[0]] if len(places) == 1 else None
+
+
+def dates_of(plan: Plan, table: WholeTable) -> list[int]:
+    """The columns of dates that chose a plan's rows, or all of them."""
     chosen = {link.column for link in plan.conditions if table.columns[link.column].kind == "date"}
-    places = chosen or {place for place, column in enumerate(table.columns) if column.kind == "date"}
-    return table.columns[places.pop()] if len(places) == 1 else None
+    return sorted(chosen) or [place for place, column in enumerate(table.columns) if column.kind == "date"]
 
 
 def _in_time(plan: Plan, table: WholeTable, rows: Rows) -> Rows:

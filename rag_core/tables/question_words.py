@@ -47,4 +47,4 @@ def _phrases(language: str) -> dict[str, str]:
     """The phrases, folded, of which "-" at the end stands for an ending."""
     read: dict[str, dict[str, str]] = json.loads(_FILE.read_text(encoding="utf-8"))
     known = read["any"] | read.get(language, {})
-    return {" ".join(map(fold, said.split())): english for said, english in known.items()}
+    return {" ".join(map(fold, said.casefold().split())): english for said, english in known.items()}

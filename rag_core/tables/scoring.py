@@ -2,7 +2,8 @@
 
 A plan's score is the sum of what speaks for its operation, its columns and its conditions, each for itself, so that
 all plans of a question are scored in a moment and only the best are run. The weights are data, `weights.json`, made by
-`python -m tests.benchmarks.fit_plans`: the mean of two fits.
+`python -m tests.benchmarks.fit_plans`: the mean of two fits, and with `--new` those of what came later, fitted while
+these were held.
 """
 
 from __future__ import annotations
@@ -31,10 +32,13 @@ _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: 
             grammar.MEAN: "sum", grammar.MEDIAN: "sum", grammar.LARGEST: "end", grammar.SMALLEST: "end",
             grammar.DIFFERENCE: "sum", grammar.COMMONEST: "common",
             grammar.BEHIND: "next", grammar.BEFORE: "next", grammar.COUNT_BY: "count",
-            grammar.SUM_BY: "sum", grammar.MEAN_BY: "sum", grammar.GROUP_LARGEST: "sum",
+            grammar.SUM_BY: "sum", grammar.MEAN_BY: "sum", grammar.LARGEST_BY: "end", grammar.SMALLEST_BY: "end",
+            **dict.fromkeys(grammar.FURTHEST_GROUPS, "sum"), grammar.RAREST: "common",
             grammar.SHARE: "count"}  # fmt: skip
 _CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
 _SIGNS = {"month": "within"}  # a month is a period
+# How cells are linked, by whether they are the words and no more, and whether they describe, where a word is much.
+_SURENESS = {(True, False): "exact", (True, True): "exact", (False, False): "part", (False, True): "word"}
 _CLEAR = 1.0  # from which weight on a word speaks clearly for an operation
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
@@ -57,6 +61,16 @@ class Scene:
         return [sorted({*places, *paid}) if at in self.outflows else places for at, places in enumerate(named)]
 
     @cached_property
+    def naming(self) -> frozenset[int]:
+        """The words that name a column."""
+        return frozenset(chain.from_iterable(self.named))
+
+    @cached_property
+    def speaks_of_money(self) -> bool:
+        """Whether it asks what was paid, spent or charged, and no column has that below zero."""
+        return bool(outflow_places(self.words)) and not self.outflows
+
+    @cached_property
     def outflows(self) -> set[int]:
         """The columns of negative figures that a word for what is paid means."""
         return outflow_columns(self.words, self.table)
@@ -64,7 +78,10 @@ class Scene:
     @cached_property
     def links(self) -> list[Link]:
         """What its words may stand for."""
-        return [*links_of(self.words, self.table), *self.of_outflows]
+        # "Payment" says of "CARD PAYMENT" nothing that others are not.
+        paid = set(outflow_places(self.words)) if self.outflows else set()
+        found = links_of(self.words, self.table)
+        return [*(one for one in found if one.exact or not paid & set(range(one.first, one.last))), *self.of_outflows]
 
     @cached_property
     def of_outflows(self) -> list[Link]:
@@ -94,11 +111,22 @@ class Scene:
     def before(self, place: int) -> str:
         """The word before those that name a column, of "each city" and "different cities"; "" where none does."""
         first = min(self.named[place], default=0)
-        return self.words.plain[first - 1] if first else ""
+        return " ".join(self.words.english[first - 1][-1:]) if first else ""
 
     def is_listed(self, place: int) -> bool:
         """Whether the question lists what a column may say: "paid, open or overdue"."""
         return len(self.alternatives[place]) > 1 and self.table.columns[place].variety == "choice"
+
+    def is_description(self, place: int) -> bool:
+        """Whether a column's cells say what its rows are about, so that a word of one chooses it."""
+        return self.table.columns[place].has_descriptions
+
+    @cached_property
+    def described(self) -> set[int]:
+        """The words of descriptions: whom a payment went to, or what it was for."""
+        words = [one for one in self.links if not one.exact and self.is_description(one.column)]
+        places = {place for one in words for place in range(one.first, one.last)}
+        return places - self.naming - operation_words(self.words, *grammar.OF_FIGURES)
 
     @cached_property
     def choices(self) -> set[int]:
@@ -113,7 +141,13 @@ class Scene:
         found = grammar.plans(
             self.table, conditions, count, is_of_neighbours=self.words.name_neighbours, sizes=sorted(sizes)
         )
+        if self.described - covered:  # they would be of other payments too
+            found = (plan for plan in found if plan.operation not in grammar.ADDED_UP)
+        if any(self.words.is_run(one.first, one.last) for one in conditions if one.comparison):
+            found = (plan for plan in found if plan.operation != grammar.DIFFERENCE)
         found = filter(self._is_of_payments, found) if self.outflows else found
+        if self.asks == "which" and self.behind in self.naming:
+            found = filter(self._goes_by_what_is_asked, found)
         return filter(self._is_someone, found) if self.asks == "who" and self._has_names else found
 
     @cached_property
@@ -125,10 +159,14 @@ class Scene:
         column = self.table.columns[plan.target]
         return plan.target < 0 or column.kind != "text" or column.has_names or bool(self.named[plan.target])
 
+    def _goes_by_what_is_asked(self, plan: Plan) -> bool:
+        """Whether it has anything of the column behind "which": of "Which customer has the order ...?" no order."""
+        return any(self.behind in self.named[place] for place in plan.columns)
+
     def _is_of_payments(self, plan: Plan) -> bool:
         """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
-        is_of_others = plan.operation in grammar.OF_FIGURES and plan.target not in self.outflows
-        return not is_of_others or bool(self.named[plan.target])
+        is_of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) and plan.target >= 0
+        return not is_of_figures or plan.target in self.outflows or bool(self.named[plan.target])
 
     @cached_property
     def asks(self) -> str:
@@ -202,7 +240,7 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
     }
     for one in conditions:
         column = scene.table.columns[one.column]
-        sign = _SIGNS.get(one.comparison, one.comparison) or ("exact" if one.exact else "part")
+        sign = _SIGNS.get(one.comparison, one.comparison) or _SURENESS[one.exact, column.has_descriptions]
         more = {
             f"c {sign} {column.kind}": 1.0,
             f"c {sign} {column.variety}": 1.0,
@@ -234,11 +272,29 @@ def row_features(operation: str, count: int, total: int) -> Features:
     return {f"r {operation} {size}": 1.0, f"r {operation} all": float(count == total)}
 
 
-def joint_features(plan: Plan) -> Features:
+def joint_features(scene: Scene, plan: Plan, vocabulary: frozenset[str]) -> Features:
     """That a plan asks for a column that it has conditions on."""
     constrained = {one.column for one in plan.conditions}
     found = {f"j {role_of(plan.operation)}": float(plan.target in constrained), "j by": float(plan.by in constrained)}
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in (found | _passed_over(scene, plan, vocabulary)).items() if value}
+
+
+def _passed_over(scene: Scene, plan: Plan, vocabulary: frozenset[str]) -> Features:
+    """What speaks against a plan: columns that the question names and it does not go by, "at each site", and figures
+    that are no money where it speaks of that."""
+    role, found = role_of(plan.operation), Features()
+    if scene.speaks_of_money:
+        is_whole = plan.target >= 0 and scene.table.columns[plan.target].is_whole
+        found = {f"p {plan.operation}": 1.0, f"p {role} whole": float(is_whole)}
+    if not scene.naming:
+        return found
+    left = scene.naming.difference(*(range(one.first, one.last) for one in plan.conditions))
+    left = left.difference(*(scene.named[column] for column in plan.columns))
+    if left:
+        found |= {f"j {role} heads left": float(len(left)), f"j {role} {scene.asks} left": float(scene.behind in left)}
+        before = {word for place in left if place for word in scene.words.english[place - 1][-1:]}
+        found |= {f"j left behind {word}": 1.0 for word in before & vocabulary}
+    return found
 
 
 def role_of(operation: str) -> str:
@@ -251,8 +307,10 @@ def size_features(scene: Scene, plan: Plan, vocabulary: frozenset[str]) -> Featu
     if plan.size == 1:
         return {}
     place = next((place for place, size in scene.words.sizes.items() if size == plan.size), 0)
-    around = [*scene.words.plain[max(place - 2, 0) : place], *scene.words.plain[place + 1 : place + 2]]
-    return {"t sized": 1.0, f"t {plan.operation}": 1.0} | {f"t {word}": 1.0 for word in around if word in vocabulary}
+    said = scene.words.english
+    around = [*chain.from_iterable((*said[max(place - 2, 0) : place], *said[place + 1 : place + 2]))]
+    found = {"t sized": 1.0, f"t {plan.operation}": 1.0} | {f"t {word}": 1.0 for word in around if word in vocabulary}
+    return found | {f"t {plan.operation} {word}": 1.0 for word in chain.from_iterable(said) if word in vocabulary}
 
 
 def chooser_of(operation: str) -> str:
@@ -313,7 +371,7 @@ class Scorer:
         of_rows = {one: self._known.score(row_features(one, count, total)) for one in {*map(self._meant, some)}}
         return [
             base + of_rows[self._meant(plan)] + self._operations[self._meant(plan)]
-            + self._of_columns(plan) + self._known.score(joint_features(plan))
+            + self._of_columns(plan) + self._known.score(joint_features(self._scene, plan, self._known.vocabulary))
             + self._known.score(size_features(self._scene, plan, self._known.vocabulary))
             for plan in some
         ]  # fmt: skip
@@ -326,7 +384,7 @@ class Scorer:
     def _meant(self, plan: Plan) -> str:
         """The operation that a question speaks of where a plan does another: the largest payment is the furthest below
         zero."""
-        column = plan.by if plan.by >= 0 else plan.target
+        column = plan.target if plan.by < 0 or plan.operation in grammar.GROUPED else plan.by
         return MIRRORED.get(plan.operation, plan.operation) if column in self._scene.outflows else plan.operation
 
     def _of_columns(self, plan: Plan) -> float:
@@ -338,7 +396,7 @@ def features_of(scene: Scene, plan: Plan, count: int, vocabulary: frozenset[str]
     """All that speaks for a plan whose conditions leave so many rows: what weights are fitted on."""
     found = operation_features(scene, plan.operation, vocabulary)
     found |= condition_features(scene, plan.conditions, vocabulary)
-    found |= row_features(plan.operation, count, len(scene.table)) | joint_features(plan)
+    found |= row_features(plan.operation, count, len(scene.table)) | joint_features(scene, plan, vocabulary)
     if plan.target >= 0:
         found |= column_features(scene, plan.target, role_of(plan.operation), vocabulary)
     if plan.by >= 0:

@@ -16,18 +16,17 @@ from numpy.typing import NDArray
 from rag_core.domain import ColumnType, Page, TableReading
 from rag_core.tables.postings import Codes, Postings
 from rag_core.tables.readings import GROUP, MOST_TOP, Fitted, at_top, fitted, heads_of
-from rag_core.tables.values import Numbers, dates_in, numbers_in, says_nothing, yes_or_no
+from rag_core.tables.values import Kind, Numbers, as_said, typed, yes_or_no
 from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_caption, is_rule, lines_of, runs_of_rows
 
-Kind = Literal["number", "date", "text"]
 _CELLS = re.compile(r"[\t|]")
 _WORD = re.compile(r"[^\W_]+")
 _FACT = re.compile(r"[^:]{1,40}: .+")
 Mask = NDArray[np.bool_]
 _MOST_ANSWERS = 3  # different cells of a column of yes and no: these, and none
-_MOSTLY = 0.8  # of a column's cells are of its kind
-_SAMPLE = 200  # cells of which half must be numbers for all to be looked at
+_SAMPLE = 200  # cells that tell what most are
+_DESCRIBED = 3  # words of a cell that describes
 _CHOICE = 0.34  # of a column's rows, as many different cells as there are at most where they are chosen from a few
 _TOTAL = frozenset(("total", "totals", "sum", "subtotal", "grand total", "gesamt", "summe", "total général", "somme"))
 _LONGEST, _MOST_LETTERS = 12, 200  # words and letters of a cell that is a value, and no text
@@ -126,8 +125,16 @@ class Column:
     @cached_property
     def has_names(self) -> bool:
         """Whether most of its cells are texts without digits, as names are and codes are not."""
+        return self._are_mostly(lambda text: not any(map(str.isdigit, text)))
+
+    @cached_property
+    def has_descriptions(self) -> bool:
+        """Whether most of its cells are several words, as a statement says what was paid for: one of them is asked."""
+        return self._are_mostly(lambda text: len(text.split()) >= _DESCRIBED)
+
+    def _are_mostly(self, holds: Callable[[str], bool]) -> bool:
         sample = [text for text in self.texts[:_SAMPLE] if text]
-        return self.kind == "text" and 2 * sum(not any(map(str.isdigit, text)) for text in sample) > len(sample)
+        return self.kind == "text" and 2 * sum(map(holds, sample)) > len(sample)
 
     def rows_of(self, codes: Sequence[int]) -> Mask:
         """The rows whose cell is one of some distinct ones."""
@@ -385,32 +392,7 @@ def _ends_with(lines: tuple[str, ...], last: tuple[str, ...]) -> bool:
 def _column(head: str, cells: _Cells, by_hand: ColumnType | Literal[""] = "") -> Column:
     codes, texts = np.array(cells.codes, np.int32), tuple(cells.known)
     if by_hand:
-        kind, values, unit = _as_said(texts, by_hand)
+        kind, values, unit = as_said(texts, by_hand)
     else:
-        kind, values, unit = _typed(texts, np.bincount(codes, minlength=len(texts)).tolist())
+        kind, values, unit = typed(texts, np.bincount(codes, minlength=len(texts)).tolist())
     return Column(head, texts, codes, kind, values, unit, cells.known.get("", -1), by_hand)
-
-
-def _as_said(texts: Sequence[str], by_hand: ColumnType) -> tuple[Kind, Numbers, str]:
-    """What each distinct cell of a column is worth, of which a person says what it holds."""
-    if by_hand == "number":
-        return "number", *numbers_in(texts)
-    if by_hand == "date":
-        return "date", dates_in(texts), ""
-    return "text", np.full(len(texts), np.nan), ""
-
-
-def _typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, str]:
-    """What most cells of a column are, and what each distinct one is worth."""
-    weights = np.array([count * (not says_nothing(text)) for text, count in zip(texts, counts, strict=True)])
-    sample = np.flatnonzero(weights)[:_SAMPLE]
-    some = [texts[place] for place in sample]
-    if np.mean(~np.isnan(dates_in(some)) if some else 0.0) >= _MOSTLY / 2:
-        values = dates_in(texts)
-        if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
-            return "date", values, ""
-    if np.mean(~np.isnan(numbers_in(some)[0]) if some else 0.0) >= _MOSTLY / 2:
-        values, unit = numbers_in(texts)
-        if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
-            return "number", values, unit
-    return "text", np.full(len(texts), np.nan), ""

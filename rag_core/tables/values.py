@@ -6,11 +6,17 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import date
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_core.domain import ColumnType
+
 Numbers = NDArray[np.float64]
+Kind = Literal["number", "date", "text"]
+_MOSTLY = 0.8  # of a column's cells are of its kind
+_SAMPLE = 200  # cells of which half must be numbers for all to be looked at
 _NUMBER = re.compile(
     r"(?P<negative>[(+−–-]?)\s*(?P<before>[A-Z]{0,3}[$€£¥]|[A-Z]{3}\s)?\s*(?P<minus>[−–-]?)"
     r"(?P<digits>\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+)\s*"
@@ -133,6 +139,31 @@ def dates_in(texts: Sequence[str]) -> Numbers:
     first = writes_month_first(texts)
     found = [date_in(text, month_first=first) for text in texts]
     return np.array([(day - date(1970, 1, 1)).days if day else np.nan for day in found], dtype=np.float64)
+
+
+def as_said(texts: Sequence[str], by_hand: ColumnType) -> tuple[Kind, Numbers, str]:
+    """What each distinct cell of a column that a person says the kind of is worth, float64 (cells,), and its unit."""
+    if by_hand == "number":
+        return "number", *numbers_in(texts)
+    if by_hand == "date":
+        return "date", dates_in(texts), ""
+    return "text", np.full(len(texts), np.nan), ""
+
+
+def typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, str]:
+    """What most cells of a column are, and what each distinct one, which stands in so many rows, is worth."""
+    weights = np.array([count * (not says_nothing(text)) for text, count in zip(texts, counts, strict=True)])
+    sample = np.flatnonzero(weights)[:_SAMPLE]
+    some = [texts[place] for place in sample]
+    if np.mean(~np.isnan(dates_in(some)) if some else 0.0) >= _MOSTLY / 2:
+        values = dates_in(texts)
+        if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
+            return "date", values, ""
+    if np.mean(~np.isnan(numbers_in(some)[0]) if some else 0.0) >= _MOSTLY / 2:
+        values, unit = numbers_in(texts)
+        if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
+            return "number", values, unit
+    return "text", np.full(len(texts), np.nan), ""
 
 
 def _day(year: int, month: int, day: int) -> date | None:

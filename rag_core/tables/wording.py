@@ -23,8 +23,10 @@ _HEADS = {
     grammar.SUM: "Sum of {}", grammar.MEAN: "Mean {}", grammar.MEDIAN: "Median {}",
     grammar.LARGEST: "Largest {}", grammar.SMALLEST: "Smallest {}",
     grammar.DIFFERENCE: "Difference in {}", grammar.DIFFERENT: "Different values of {}",
-    grammar.COMMONEST: "Most frequent {}", grammar.FIRST: "First {}", grammar.LAST: "Last {}",
+    grammar.COMMONEST: "Most frequent {}", grammar.RAREST: "Least frequent {}",
+    grammar.FIRST: "First {}", grammar.LAST: "Last {}",
     grammar.COUNT_BY: "Rows", grammar.SUM_BY: "Sum of {}", grammar.MEAN_BY: "Mean {}",
+    grammar.LARGEST_BY: "Largest {}", grammar.SMALLEST_BY: "Smallest {}",
 }  # fmt: skip
 _DONE = {
     grammar.COUNT: "Counted", grammar.DIFFERENT: "Counted without repetitions", grammar.SUM: "Added up",
@@ -33,12 +35,16 @@ _DONE = {
     grammar.FIRST: "The first", grammar.LAST: "The last",
     grammar.BEHIND: "The row behind", grammar.BEFORE: "The row before", grammar.DIFFERENCE: "Subtracted",
     grammar.COUNT_BY: "Counted", grammar.SUM_BY: "Added up", grammar.MEAN_BY: "Averaged",
-    grammar.GROUP_LARGEST: "Added up", grammar.SHARE: "Counted",
+    grammar.LARGEST_BY: "The largest", grammar.SMALLEST_BY: "The smallest", grammar.SHARE: "Counted",
+    grammar.GROUP_LARGEST: "Added up", grammar.GROUP_SMALLEST: "Added up",
+    grammar.GROUP_HIGH: "Averaged", grammar.GROUP_LOW: "Averaged",
 }  # fmt: skip
 _NEGATIVE = {grammar.SMALLEST: "Most negative", grammar.LARGEST: "Least negative"}
 _SINGLE = {
     grammar.COUNT_BY: grammar.COUNT, grammar.SUM_BY: grammar.SUM, grammar.MEAN_BY: grammar.MEAN,
-    grammar.GROUP_LARGEST: grammar.SUM,
+    grammar.LARGEST_BY: grammar.LARGEST, grammar.SMALLEST_BY: grammar.SMALLEST,
+    grammar.GROUP_LARGEST: grammar.SUM, grammar.GROUP_SMALLEST: grammar.SUM,
+    grammar.GROUP_HIGH: grammar.MEAN, grammar.GROUP_LOW: grammar.MEAN,
 }  # fmt: skip
 _BETWEEN_CELLS = (grammar.MEAN, grammar.MEDIAN)  # they may have more decimals
 _WHETHER = frozenset(("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat", "est", "es"))
@@ -95,8 +101,10 @@ def in_words(plan: Plan, table: WholeTable) -> str:
     said = _HEADS.get(plan.operation, "{}").format(target)
     if plan.operation in (grammar.COUNT, grammar.SHARE):
         said = "How many rows" if plan.operation == grammar.COUNT else "Share of the rows"
-    elif plan.operation == grammar.GROUP_LARGEST:
-        said = f"{by} with the largest sum of {target}"
+    elif plan.operation in grammar.FURTHEST_GROUPS:
+        end = "largest" if plan.operation in (grammar.GROUP_LARGEST, grammar.GROUP_HIGH) else "smallest"
+        few = f"The {plan.size} {by}" if plan.size > 1 else by
+        said = f"{few} with the {end} {_of_group(plan, target)}"
     elif plan.operation in grammar.GROUPED:
         said += f" for each {by}"
     elif plan.operation in (grammar.ROW_LARGEST, grammar.ROW_SMALLEST):
@@ -112,7 +120,7 @@ def derivation(plan: Plan, result: Result, table: WholeTable, title: str) -> str
     done = _DONE.get(plan.operation, "Looked up")
     if plan.operation in grammar.GROUPED:
         done += f" for each {table.columns[plan.by].head}"
-    elif plan.operation == grammar.COMMONEST:
+    elif plan.operation in (grammar.COMMONEST, grammar.RAREST):
         done = f"Counted for each {table.columns[plan.target].head}"
     elif plan.operation in (grammar.ROW_LARGEST, grammar.ROW_SMALLEST):
         end = "largest" if plan.operation == grammar.ROW_LARGEST else "smallest"
@@ -151,11 +159,20 @@ def _grouped(plan: Plan, result: Result, table: WholeTable) -> str:
     column = table.columns[plan.target] if plan.target >= 0 else None
     said = [f"{text} {_figure(value, _SINGLE[plan.operation], column)}" for text, value in result.groups]
     by = table.columns[plan.by].head
-    if plan.operation == grammar.GROUP_LARGEST and column is not None:
-        figure = _figure(result.groups[0][1], grammar.SUM, column)
-        return f"{by}: {result.texts[0]} (sum of {column.head}: {figure})."
+    if plan.operation in grammar.FURTHEST_GROUPS and column is not None:
+        figures = [_figure(value, _SINGLE[plan.operation], column) for _, value in result.groups[: result.count]]
+        what = _of_group(plan, column.head)
+        if len(figures) == 1:
+            return f"{by}: {result.texts[0]} ({what}: {figures[0]})."
+        said = [f"{text} ({figure})" for text, figure in zip(result.texts, figures, strict=True)]
+        return f"{by} by {what}: {_joined(_listed(said, len(said)))}."
     head = _HEADS[plan.operation].format(column.head if column else "")
     return f"{head} by {by}: {_joined(_listed(said, len(said)))}."
+
+
+def _of_group(plan: Plan, head: str) -> str:
+    """What groups are compared by: "sum of Amount"."""
+    return _HEADS[_SINGLE[plan.operation]].format(head).replace("Sum", "sum", 1).replace("Mean", "mean", 1)
 
 
 def _furthest(plan: Plan, result: Result, table: WholeTable) -> list[str]:
@@ -215,7 +232,7 @@ def formula(plan: Plan, result: Result, table: WholeTable) -> str:
         return f"{_percent(result.value or 0.0)} % = {rows} ÷ {whole}"
     if result.groups:
         return ""
-    if plan.operation == grammar.COMMONEST:
+    if plan.operation in (grammar.COMMONEST, grammar.RAREST):
         kept = int(grammar.rows_left(table, plan.conditions).sum())
         return f"{_joined(result.texts[:_MOST_LISTED])}: {rows} of {kept} rows"
     if result.value is None or plan.operation == grammar.COUNT:

@@ -11,8 +11,9 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from scipy.sparse import csr_matrix
 
 from rag_core.embedding import open_embedder
 from rag_core.settings import Settings
+from rag_core.tables import plans as grammar
 from rag_core.tables import scoring
 from rag_core.tables.asking import TRUST_SIGNS, Encode, Ranked, best_plans, scene_of, trust_signs
 from rag_core.tables.links import Words
@@ -34,7 +36,12 @@ _MOST_WRONG, _MOST_TRIED = 150, 5_000
 _FEWEST = 12
 _DIGIT = re.compile(r"\d")
 _SHARES = {"of other tables": 0.3, "without the column": 0.5}  # of their number, in the fit of trust
-_RIDGE = 0.02
+_RIDGE, _RIDGE_NEW = 0.02, 0.2
+# The operations from whose weights those of others that were not known yet begin.
+_BROTHERS = {
+    grammar.LARGEST_BY: grammar.MEAN_BY, grammar.SMALLEST_BY: grammar.MEAN_BY, grammar.RAREST: grammar.COMMONEST,
+    **dict.fromkeys(grammar.FURTHEST_GROUPS[1:], grammar.GROUP_LARGEST),
+}  # fmt: skip
 PATH = Path(scoring.__file__).with_name("weights.json")
 
 
@@ -44,6 +51,42 @@ class Example:
 
     features: Sequence[scoring.Features]
     right: int
+
+
+@dataclass(frozen=True)
+class Held:
+    """Weights that stay as they are while those of what was not known when they were fitted are."""
+
+    values: Mapping[str, float]
+    vocabulary: frozenset[str]
+
+    @cached_property
+    def operations(self) -> list[str]:
+        """Those that were known, the longest first."""
+        known = [one for one in grammar.OPERATIONS if f"o {one}" in self.values]
+        return sorted(known, key=len, reverse=True)
+
+    def is_new(self, name: str) -> bool:
+        """Whether a feature is of an operation, a word or a sign that was not known."""
+        if name in self.values:
+            return False
+        if operation := next((one for one in self.operations if name.startswith(f"o {one} ")), ""):
+            return name.removeprefix(f"o {operation} ") not in self.vocabulary
+        lead, _, word = name.rpartition(" ")
+        is_word = lead == "t" or lead.startswith("c ") or lead.partition(" ")[2] == "behind"
+        return not (is_word and word in self.vocabulary)
+
+    def prior(self, name: str) -> float:
+        """The weight from which a new one begins: that of its nearest brother."""
+        for one, brother in _BROTHERS.items():
+            if name.startswith((f"o {one}", f"r {one}", f"t {one}")) and f"o {one}" not in self.values:
+                return self.values.get(name.replace(one, brother, 1), 0.0)
+        of_cells = name.replace(" word", " exact", 1) if name.startswith(("c word ", "c function ")) else ""
+        return self.values.get(of_cells, 0.0)
+
+    def score(self, features: scoring.Features) -> float:
+        """What known features weigh."""
+        return sum(self.values.get(name, 0.0) * value for name, value in features.items())
 
 
 def vocabulary(asked: Sequence[Asked]) -> frozenset[str]:
@@ -71,16 +114,20 @@ def example(asked: Asked, scene: Scene, known: frozenset[str], chance: random.Ra
     return Example([features_of(scene, plan, count, known) for plan, count in some], min(len(right), 60))
 
 
-def fitted(examples: Sequence[Example]) -> dict[str, float]:
-    """The weights under which the right plans are the likeliest, by name."""
-    names = sorted({name for one in examples for some in one.features for name in some})
+def fitted(examples: Sequence[Example], held: Held | None = None) -> dict[str, float]:
+    """The weights under which the right plans are the likeliest, by name; those that are held aside."""
+    held = held or Held({}, frozenset())
+    names = sorted({name for one in examples for some in one.features for name in some if held.is_new(name)})
     places = {name: number for number, name in enumerate(names)}
+    prior = np.array([held.prior(name) for name in names])
     columns, values, ends = [], [], [0]
     for one in examples:
         for some in one.features:
-            columns += [places[name] for name in some]
-            values += list(some.values())
+            new = [name for name in some if name in places]
+            columns += [places[name] for name in new]
+            values += [some[name] for name in new]
             ends.append(len(columns))
+    known = np.array([held.score(some) for one in examples for some in one.features])
     matrix = csr_matrix((np.array(values, np.float32), columns, ends), (len(ends) - 1, len(names)))
     starts = np.cumsum([0, *(len(one.features) for one in examples)])
     is_right = np.zeros(len(ends) - 1, bool)
@@ -88,20 +135,20 @@ def fitted(examples: Sequence[Example]) -> dict[str, float]:
         is_right[start : start + one.right] = True
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = matrix @ weights
+        scores = matrix @ weights + known
         top = np.repeat(np.maximum.reduceat(scores, starts[:-1]), np.diff(starts))
         powers = np.exp(scores - top)
         every = np.add.reduceat(powers, starts[:-1])
         good = np.maximum(np.add.reduceat(powers * is_right, starts[:-1]), 1e-30)
         per = np.diff(starts)
         change = powers / np.repeat(every, per) - powers * is_right / np.repeat(good, per)
-        ridge = _RIDGE * len(examples) / 1000
+        ridge = (_RIDGE_NEW if held.values else _RIDGE) * len(examples) / 1000
         return (
-            float(np.log(every / good).sum() + ridge * weights @ weights),
-            matrix.T @ change + 2 * ridge * weights,
+            float(np.log(every / good).sum() + ridge * (weights - prior) @ (weights - prior)),
+            matrix.T @ change + 2 * ridge * (weights - prior),
         )
 
-    found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 150})
+    found = minimize(loss, prior, jac=True, method="L-BFGS-B", options={"maxiter": 150})
     emit(benchmark="fit_plans", examples=len(examples), features=len(names), loss=round(found.fun / len(examples), 3))
     return {name: round(float(weight), 4) for name, weight in zip(names, found.x, strict=True) if abs(weight) > 0.01}
 
@@ -150,30 +197,43 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=4_000, help="of the encyclopaedia that are learned from")
     parser.add_argument("--tables", type=int, default=220, help="invented tables that are learned from")
     parser.add_argument("--trust", action="store_true", help="fit anew how far plans are trusted, and no more")
+    parser.add_argument(
+        "--new", action="store_true", help="hold the weights that are known, and fit those that are not"
+    )
     parser.add_argument("--seed", type=int, default=0, help="which questions are learned from")
     options = parser.parse_args()
     settings = Settings()
     encode = open_embedder(settings.embedding, settings.models_dir).encode_queries
     chance = random.Random(options.seed)
-    known = scoring.weights() if options.trust else fit_weights(options.questions, options.tables, encode, chance)
+    known = scoring.weights()
+    if not options.trust:
+        held = Held(known.values, known.vocabulary) if options.new else None
+        known = replace(fit_weights(options.questions, options.tables, encode, chance, held), trust=known.trust)
     chance = random.Random(0)
     kept, ours = chance.sample(encyclopaedia("dev"), 400), invented(50, seed=1)
     tried = report("encyclopaedia, kept out", kept, encode, known) + report("invented, kept out", ours, encode, known)
     strangers = [Asked(one.text, chance.choice(kept).table, ()) for one in (*kept, *ours)]
     tried += report("of other tables", strangers, encode, known)
     tried += report("without the column", list(without_answers(tried, chance)), encode, known)
-    read = {"trust": fit_trust(tried), "vocabulary": sorted(known.vocabulary), "values": known.values}
+    read = {
+        "trust": dict(known.trust) if options.new else fit_trust(tried),
+        "vocabulary": sorted(known.vocabulary),
+        "values": dict(known.values),
+    }
     PATH.write_text(json.dumps(read, indent=0) + "\n", encoding="utf-8")
 
 
-def fit_weights(questions: int, tables: int, encode: Encode, chance: random.Random) -> Weights:
-    """The weights of plans, which are not trusted yet."""
-    people = encyclopaedia("train")
-    asked = [*chance.sample(people, min(questions, len(people))), *invented(tables, seed=chance.randrange(2, 1000))]
-    known = vocabulary(asked)
+def fit_weights(
+    questions: int, tables: int, encode: Encode, chance: random.Random, held: Held | None = None
+) -> Weights:
+    """The weights of plans, which are not trusted yet; with those that are held."""
+    people, ours = encyclopaedia("train"), invented(tables, seed=chance.randrange(2, 1000))
+    asked = [*chance.sample(people, min(questions, len(people))), *ours]
+    known = vocabulary(asked) if held is None else held.vocabulary | vocabulary(ours)
     emit(benchmark="fit_plans", vocabulary=len(known), asked=len(asked))
     scenes = ((one, scene_of(one.text, one.table, encode)) for one in asked)
-    return Weights(fitted([made for one, scene in scenes if (made := example(one, scene, known, chance))]), known, {})
+    values = fitted([made for one, scene in scenes if (made := example(one, scene, known, chance))], held)
+    return Weights({**(held.values if held else {}), **values}, known, {})
 
 
 def fit_trust(tried: Sequence[Tried]) -> dict[str, float]:

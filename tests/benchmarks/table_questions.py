@@ -15,6 +15,7 @@ from rag_core.tables.links import Link
 from rag_core.tables.plans import Plan, Result, rows_left, run
 from rag_core.tables.table import WholeTable, normalised, table_of
 from rag_core.tables.values import number_in
+from rag_core.text.stems import stem
 from tests.benchmarks.measure import SHARED
 
 _CLOSE = 0.005
@@ -81,7 +82,7 @@ def _table(rows: Sequence[str], name: str) -> WholeTable | None:
     return table_of(heads, texts, [(1, number, number) for number in range(len(texts))], name)
 
 
-_SIGNS = {">": ">", "<": "<", "@": "within", "!": ""}
+_SIGNS = {">": ">", "<": "<", "@": "within", "!": "", "~": "", "-": "<"}
 _TEMPLATES = Path(__file__).with_name("questions") / "tables.txt"
 
 
@@ -134,7 +135,7 @@ def _offices() -> list[_Office]:
 
 def _template(line: str) -> _Template:
     operation, conditions, target, wordings = (part.strip() for part in line.split("|"))
-    signs = [(part.lstrip("><@!"), part[:1] if part[:1] in _SIGNS else "") for part in conditions.split()]
+    signs = [(part.lstrip("><@!~-"), part[:1] if part[:1] in _SIGNS else "") for part in conditions.split()]
     asked, _, by = (part.strip("-") for part in target.partition(" "))
     return _Template(operation, signs, asked, by, wordings.split(" / "))
 
@@ -178,7 +179,17 @@ def _conditions(
         if len(template.conditions) > 1 and template.conditions[0] == template.conditions[-1] and links:
             row = (row + 1) % len(table)
         number = float(column.numbers[row])
-        if sign in ("", "!"):
+        if sign == "-":  # said by the words: what is paid is below zero
+            links.append(Link(0, 0, place, comparison="<"))
+        elif sign == "~":
+            part = _part(table.text(row, place), chance)
+            words = {stem(word) for word in normalised(part).split()}
+            codes = [
+                code for code, text in enumerate(column.texts) if words <= set(map(stem, normalised(text).split()))
+            ]
+            links.append(Link(0, 0, place, tuple(codes), exact=False))
+            told.append((key, part))
+        elif sign in ("", "!"):
             links.append(Link(0, 0, place, (int(column.codes[row]),), is_negated=bool(sign)))
             told.append((key, table.text(row, place)))
         elif column.kind == "date":
@@ -196,6 +207,12 @@ def _conditions(
     return tuple(links), told
 
 
+def _part(text: str, chance: random.Random) -> str:
+    """A part of a description as people say it: a shop's name, or what kind of shop it is."""
+    shop = next((one for one in _words()["shops"] if one.upper() in text), text)
+    return chance.choice((shop, shop.split()[-1], shop.split()[-1].lower()))
+
+
 def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
     """Rows of invented cells, a key's each another."""
     count = chance.randint(8, 60)
@@ -205,6 +222,17 @@ def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
         [f"{name}{end}" for name in _words()["names"] for end in ("ia", "land", " Ltd", "burg", " Union")], count
     )
     european = chance.random() < 0.5
+    ways = chance.choice((("CARD PAYMENT", "DIRECT DEBIT", "CARD PAYMENT", "TRANSFER TO"),
+                          ("KARTENZAHLUNG", "LASTSCHRIFT", "KARTENZAHLUNG", "GIROCARD")))  # fmt: skip
+    paid = [f"{ways[at % 4]} {shop.upper()}{chance.choice(('', ' 0231', ' OSLO'))}"
+            for at, shop in enumerate(_words()["shops"] * chance.choice((1, 2, 6)))]  # fmt: skip
+
+    def describe(row: int) -> str:
+        """What a statement says of a payment, or of what came in with each ninth row."""
+        if row % 9 == 0:
+            return f"{_words()['income'][row % 3]} {_words()['names'][row % 3].upper()}"
+        return chance.choice(paid)
+
     makes: dict[str, Callable[[int], str]] = {
         "key": lambda row: f"{prefix}{1000 + 7 * row}",
         "person": lambda _: f"{chance.choice(_words()['given'][:5])} {chance.choice(_words()['names'][:4])}",
@@ -215,6 +243,7 @@ def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
         "item": lambda _: chance.choice(_words()["items"]),
         "few": lambda _: str(chance.randint(1, 40)),
         "money": lambda _: f"{chance.randint(500, 99999) / 100:.2f}",
+        "cents": lambda _: f"{chance.randint(5, 999)},{chance.randint(10, 99)}",
         "state": lambda _: chance.choice(("open", "paid", "overdue", "cancelled")),
         "team": lambda _: chance.choice(_words()["teams"]),
         "pay": lambda _: f"{chance.randint(21, 78)},{chance.randint(100, 999)}",
@@ -238,6 +267,11 @@ def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
         "kind": lambda _: chance.choice(("Energy", "Farming", "coastal", "alpine")),
         "whom": lambda _: chance.choice(_words()["shops"]),
         "what": lambda _: chance.choice(_words()["purposes"]),
+        "text": describe,
+        "flow": lambda row: f"{'' if row % 9 == 0 else '-'}{chance.randint(3, 900)},{chance.randint(10, 99)}",
+        "left": lambda _: f"{chance.randint(900, 5000)},{chance.randint(10, 99)}",
+        "out": lambda row: "" if row % 9 == 0 else f"{chance.randint(300, 90000) / 100:.2f}",
+        "in": lambda row: f"{chance.randint(300, 90000) / 100:.2f}" if row % 9 == 0 else "",
         "sum": lambda _: f"-{chance.randint(3, 900)},{chance.randint(10, 99)}",
     }
     start = date(2022, 1, 1) + timedelta(days=chance.randint(0, 300))

@@ -293,6 +293,14 @@ def test_a_count_has_no_other_figure_and_one_row_is_one(berths: WholeTable) -> N
             Plan((), grammar.MEAN_BY, 2, 4), [("no", 204), ("yes", 97.875)],
             "Mean Fee by Paid: no 204 and yes 97.875.",
         ),
+        (
+            Plan((), grammar.LARGEST_BY, 2, 1), [("Ida Lund", 310), ("Per Holm", 98), ("Ann Vik", 75.25)],
+            "Largest Fee by Owner: Ida Lund 310.00, Per Holm 98.00 and Ann Vik 75.25.",
+        ),
+        (
+            Plan((), grammar.SMALLEST_BY, 2, 4), [("no", 98), ("yes", 75.25)],
+            "Smallest Fee by Paid: no 98.00 and yes 75.25.",
+        ),
     ],
 )  # fmt: skip
 def test_rows_are_grouped_by_a_column(berths: WholeTable, plan: Plan, groups: list[object], said: str) -> None:
@@ -309,6 +317,31 @@ def test_the_group_that_comes_to_most_is_named(berths: WholeTable) -> None:
     assert (result.texts, result.rows.tolist()) == (("Ida Lund",), [0, 2])
     assert finding(plan, result, berths) == "Owner: Ida Lund (sum of Fee: 430.50)."
     assert derivation(plan, result, berths, "berths") == "Added up for each Owner: all 4 rows of “berths”, Berths."
+
+
+@pytest.mark.parametrize(
+    ("operation", "size", "texts", "said"),
+    [
+        (grammar.GROUP_LARGEST, 2, ("Ida Lund", "Per Holm"), "by sum of Fee: Ida Lund (430.50) and Per Holm (98.00)."),
+        (grammar.GROUP_SMALLEST, 1, ("Ann Vik",), ": Ann Vik (sum of Fee: 75.25)."),
+        (grammar.GROUP_HIGH, 1, ("Ida Lund",), ": Ida Lund (mean Fee: 215.25)."),
+        (grammar.GROUP_LOW, 2, ("Ann Vik", "Per Holm"), "by mean Fee: Ann Vik (75.25) and Per Holm (98)."),
+    ],
+)
+def test_groups_are_ordered_by_what_their_rows_come_to(
+    berths: WholeTable, operation: str, size: int, texts: tuple[str, ...], said: str
+) -> None:
+    plan = Plan((), operation, 2, 1, size)
+    result = run(plan, berths, rows_left(berths, ()))
+    assert result is not None
+    assert result.texts == texts
+    assert {berths.text(row, 1) for row in result.rows.tolist()} == {*texts}
+    assert finding(plan, result, berths) == f"Owner{'' if said.startswith(':') else ' '}{said}"
+
+
+def test_the_cells_of_fewest_rows_are_found(berths: WholeTable) -> None:
+    plan = Plan((), grammar.RAREST, 1)
+    assert found(berths, plan) == (("Per Holm", "Ann Vik"), None)
 
 
 def test_a_share_is_of_the_rows_that_the_other_conditions_leave(berths: WholeTable) -> None:

@@ -1,0 +1,73 @@
+"""What a word of a description chooses, and groups that come to most, asked through a library."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag_core import Library
+from tests.conftest import add_text
+from tests.rag_core.answering.strategies.test_tabular import first
+
+PAYEES = ("BOOTS PHARMACY 0231", "TESCO STORES 2210", "CITY WATER", "GREEN CROSS PHARMACY", "SHELL PETROL")
+SPENT = [
+    (f"{1 + row % 28:02}/{1 + row // 12:02}/2024", f"CARD PAYMENT {PAYEES[row * 3 % 5]}", 4 + row * 37 % 113, row % 90)
+    for row in range(120)
+]
+CURRENT = "\n".join([
+    "Date;Description;Amount;Balance",
+    *(f"{day};{payee};-{whole},{cents:02};{2_000 - row},00" for row, (day, payee, whole, cents) in enumerate(SPENT)),
+    "30/03/2024;REFUND GREEN CROSS PHARMACY;12,40;1.700,00", "31/03/2024;SALARY MARLOW;2.650,00;4.350,00",
+])  # fmt: skip
+
+
+def _spent(payee: str, month: str) -> str:
+    """What went to a payee in a month, as the statement writes it."""
+    cents = sum(100 * whole + part for day, name, whole, part in SPENT if payee in name and day[3:5] == month)
+    return f"-{cents // 100},{cents % 100:02}"
+
+
+def test_what_went_to_a_word_of_a_description_is_summed_up_in_its_month_and_in_others(library: Library) -> None:
+    add_text(library, "statement.csv", CURRENT)
+    answer = library.ask("How much went to the pharmacy in March?")
+    assert _spent("PHARMACY", "03") in first(answer)
+    assert answer.table is not None
+    assert {row.cells[1] for row in answer.table.rows} == {f"CARD PAYMENT {PAYEES[0]}", f"CARD PAYMENT {PAYEES[3]}"}
+    answer = library.ask("and in April?", conversation=answer.conversation)
+    assert _spent("PHARMACY", "04") in first(answer)
+    answer = library.ask("and to Tesco?", conversation=answer.conversation)
+    assert _spent("TESCO", "04") in first(answer)
+    assert library.ask("How much went to the dentist in March?").abstained
+
+
+GERMAN = CURRENT.replace("Date;Description;Amount;Balance", "Buchungstag;Verwendungszweck;Betrag;Saldo").replace(
+    "PHARMACY", "APOTHEKE"
+)
+
+
+@pytest.mark.parametrize(
+    "question", ["Wie viel ging im März an die Apotheke?", "Wie viel habe ich im März in der Apotheke ausgegeben?"]
+)
+def test_what_went_to_a_word_of_a_description_is_summed_up_in_german(library: Library, question: str) -> None:
+    add_text(library, "kontoauszug.csv", GERMAN)
+    assert _spent("PHARMACY", "03") in first(library.ask(question))
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who are the top three customers by amount?", ["Elm Ltd", "Birch Ltd", "Acorn Ltd"]),
+        ("Which customer has the lowest total amount?", ["Cedar Ltd"]),
+        ("What are the top three orders by amount?", ["R-101", "R-102", "R-103"]),
+        ("Which customer has the order with the largest amount?", ["Cedar Ltd"]),
+    ],
+)
+def test_what_is_named_is_a_group_where_it_repeats_over_rows(library: Library, question: str, names: list[str]) -> None:
+    large = ("Cedar Ltd", "Dune Ltd", "Acorn Ltd")
+    rows = [f"R-{101 + at},{name},Oslo,{900 - at}.00" for at, name in enumerate(large)]
+    often = [("Elm Ltd", 12, 300), ("Birch Ltd", 10, 250), ("Acorn Ltd", 9, 120), ("Dune Ltd", 4, 99)]
+    more = [(name, figure) for name, count, figure in often for _ in range(count)]
+    rows += [f"R-{201 + at},{name},Bern,{figure}.00" for at, (name, figure) in enumerate(more)]
+    add_text(library, "orders.csv", "\n".join(["Order,Customer,City,Amount", *rows]))
+    answer = library.ask(question)
+    said = first(answer)
+    assert [name for name in sorted(names, key=said.find) if name in said] == names
