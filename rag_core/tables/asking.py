@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
 from rag_core.tables.plans import COUNT, FIRST, LAST, LOOK_UP, Plan, Result, Selection, condition_sets, dates_of, run
-from rag_core.tables.scoring import Scene, Scorer, Weights, operation_words
+from rag_core.tables.scoring import Scene, Scorer
 from rag_core.tables.table import WholeTable, normalised
+from rag_core.tables.weights import Weights, operation_words
 from rag_core.text.stems import stem
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]

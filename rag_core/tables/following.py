@@ -21,8 +21,8 @@ from rag_core.tables.plans import (
     SMALLEST,
     Plan,
 )
-from rag_core.tables.scoring import operation_words, weights
 from rag_core.tables.table import WholeTable
+from rag_core.tables.weights import operation_words, weights
 
 _CHART = frozenset(("chart", "graph", "diagram", "plot", "bars"))
 _SORT = frozenset(("sort", "sorted", "order", "ordered", "rank", "arrange"))

@@ -43,7 +43,8 @@ def as_amount(text: str) -> str:
 
 def outflow_places(words: Words) -> list[int]:
     """The places of words that speak of what is paid."""
-    return [place for place, word in enumerate(words.stems) if word in _WORDS]
+    said = ({word, *map(stem, some)} for word, some in zip(words.stems, words.english, strict=True))
+    return [place for place, some in enumerate(said) if some & _WORDS]
 
 
 def neutral_words(words: Words) -> list[list[str]]:

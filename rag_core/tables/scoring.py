@@ -8,25 +8,23 @@ these were held.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
+from rag_core.tables.balances import balances
 from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.outflows import MIRRORED, neutral_words, outflow_columns, outflow_links, outflow_places
 from rag_core.tables.plans import Plan
 from rag_core.tables.table import WholeTable, normalised
+from rag_core.tables.weights import Features, Weights, operation_words
 from rag_core.text.stems import stem
 
-Features = dict[str, float]
-_WEIGHTS = Path(__file__).with_name("weights.json")
 _PLACES = (*((number, f"row{number}") for number in (0, 1)), (4, "few"), (20, "some"))
 _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: "different", grammar.SUM: "sum",
             grammar.MEAN: "sum", grammar.MEDIAN: "sum", grammar.LARGEST: "end", grammar.SMALLEST: "end",
@@ -39,7 +37,7 @@ _CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
 _SIGNS = {"month": "within"}  # a month is a period
 # How cells are linked, by whether they are the words and no more, and whether they describe, where a word is much.
 _SURENESS = {(True, False): "exact", (True, True): "exact", (False, False): "part", (False, True): "word"}
-_CLEAR = 1.0  # from which weight on a word speaks clearly for an operation
+_NEAR = 3  # words behind a number of things that may name them: "the three largest orders"
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
@@ -141,8 +139,7 @@ class Scene:
         found = grammar.plans(
             self.table, conditions, count, is_of_neighbours=self.words.name_neighbours, sizes=sorted(sizes)
         )
-        if self.described - covered:  # they would be of other payments too
-            found = (plan for plan in found if plan.operation not in grammar.ADDED_UP)
+        found = (plan for plan in found if self._is_sound(plan, covered))
         if any(self.words.is_run(one.first, one.last) for one in conditions if one.comparison):
             found = (plan for plan in found if plan.operation != grammar.DIFFERENCE)
         found = filter(self._is_of_payments, found) if self.outflows else found
@@ -159,12 +156,34 @@ class Scene:
         column = self.table.columns[plan.target]
         return plan.target < 0 or column.kind != "text" or column.has_names or bool(self.named[plan.target])
 
+    def _is_sound(self, plan: Plan, covered: set[int]) -> bool:
+        """Whether what is added up is of no other payments too, and no balance, and what is counted out, the customers
+        of "top three customers", is gone by."""
+        is_sum = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
+        if is_sum and (self.described - covered or (plan.target in self.balances and not self.named[plan.target])):
+            return False
+        counted = self.counted if plan.size > 1 else -1
+        return counted < 0 or any(counted in self.named[place] for place in plan.columns)
+
+    @cached_property
+    def balances(self) -> set[int]:
+        """The columns that run up another one."""
+        return balances(self.table)
+
+    @cached_property
+    def counted(self) -> int:
+        """The word for a column that stands soon behind how many are asked for, or -1."""
+        near = (at for size in self.words.sizes for at in range(size + 1, size + 1 + _NEAR) if at in self.naming)
+        return next(near, -1)
+
     def _goes_by_what_is_asked(self, plan: Plan) -> bool:
         """Whether it has anything of the column behind "which": of "Which customer has the order ...?" no order."""
         return any(self.behind in self.named[place] for place in plan.columns)
 
     def _is_of_payments(self, plan: Plan) -> bool:
         """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
+        if plan.operation == grammar.DIFFERENCE and not operation_words(self.words, plan.operation):
+            return False  # of two payments that a month has
         is_of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) and plan.target >= 0
         return not is_of_figures or plan.target in self.outflows or bool(self.named[plan.target])
 
@@ -316,36 +335,6 @@ def size_features(scene: Scene, plan: Plan, vocabulary: frozenset[str]) -> Featu
 def chooser_of(operation: str) -> str:
     """The role of the column by which an operation chooses or groups rows."""
     return _CHOOSERS.get(operation, "by")
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Fitted weights by the names of features. vocabulary: words that speak for operations and comparisons."""
-
-    values: Mapping[str, float]
-    vocabulary: frozenset[str]
-    trust: Mapping[str, float]
-
-    def score(self, features: Features) -> float:
-        """The sum of what features weigh."""
-        return sum(self.values.get(name, 0.0) * value for name, value in features.items())
-
-
-@cache
-def weights() -> Weights:
-    """Those that ship."""
-    read = json.loads(_WEIGHTS.read_text(encoding="utf-8"))
-    return Weights(read["values"], frozenset(read["vocabulary"]), read["trust"])
-
-
-def operation_words(words: Words, *operations: str) -> set[int]:
-    """The places of words that speak clearly for one of some operations: "average", "highest"."""
-    known = weights().values
-    names = [name for one in operations for name in {one, MIRRORED.get(one, one)}]
-    return {
-        at for at in words.telling
-        if any(known.get(f"o {name} {said}", 0.0) >= _CLEAR for name in names for said in words.english[at])
-    }  # fmt: skip
 
 
 class Scorer:

@@ -24,11 +24,12 @@ from scipy.sparse import csr_matrix
 from rag_core.embedding import open_embedder
 from rag_core.settings import Settings
 from rag_core.tables import plans as grammar
-from rag_core.tables import scoring
+from rag_core.tables import weights as weighing
 from rag_core.tables.asking import TRUST_SIGNS, Encode, Ranked, best_plans, scene_of, trust_signs
 from rag_core.tables.links import Words
 from rag_core.tables.plans import Plan, condition_sets, rows_left, run
-from rag_core.tables.scoring import Scene, Weights, features_of
+from rag_core.tables.scoring import Scene, features_of
+from rag_core.tables.weights import Features, Weights
 from tests.benchmarks.measure import emit
 from tests.benchmarks.table_questions import Asked, encyclopaedia, invented, is_right
 
@@ -42,14 +43,14 @@ _BROTHERS = {
     grammar.LARGEST_BY: grammar.MEAN_BY, grammar.SMALLEST_BY: grammar.MEAN_BY, grammar.RAREST: grammar.COMMONEST,
     **dict.fromkeys(grammar.FURTHEST_GROUPS[1:], grammar.GROUP_LARGEST),
 }  # fmt: skip
-PATH = Path(scoring.__file__).with_name("weights.json")
+PATH = Path(weighing.__file__).with_name("weights.json")
 
 
 @dataclass(frozen=True)
 class Example:
     """The plans of a question. right: how many of the first of them find its answer."""
 
-    features: Sequence[scoring.Features]
+    features: Sequence[Features]
     right: int
 
 
@@ -84,7 +85,7 @@ class Held:
         of_cells = name.replace(" word", " exact", 1) if name.startswith(("c word ", "c function ")) else ""
         return self.values.get(of_cells, 0.0)
 
-    def score(self, features: scoring.Features) -> float:
+    def score(self, features: Features) -> float:
         """What known features weigh."""
         return sum(self.values.get(name, 0.0) * value for name, value in features.items())
 
@@ -205,7 +206,7 @@ def main() -> None:
     settings = Settings()
     encode = open_embedder(settings.embedding, settings.models_dir).encode_queries
     chance = random.Random(options.seed)
-    known = scoring.weights()
+    known = weighing.weights()
     if not options.trust:
         held = Held(known.values, known.vocabulary) if options.new else None
         known = replace(fit_weights(options.questions, options.tables, encode, chance, held), trust=known.trust)

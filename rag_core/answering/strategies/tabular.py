@@ -40,9 +40,10 @@ from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
 from rag_core.tables.plans import OF_ROWS, OPERATIONS, SUM
 from rag_core.tables.regrouping import regrouped
-from rag_core.tables.scoring import Scene, operation_words, weights
+from rag_core.tables.scoring import Scene
 from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
+from rag_core.tables.weights import operation_words, weights
 from rag_core.tables.wording import in_words
 
 _MOST_DOCUMENTS, _MOST_JOINED = 8, 4

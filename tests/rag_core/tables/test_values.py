@@ -43,8 +43,10 @@ def test_a_number_is_read_with_its_unit(text: str, value: tuple[float, str] | No
 
 def test_a_column_says_what_its_commas_are() -> None:
     assert writes_decimal_comma(["12,50", "1.204,10", "300"])
+    assert writes_decimal_comma(["3740,00", "-12040,5"])  # no thousands are told apart
     assert not writes_decimal_comma(["1,204", "12,300"])
     assert not writes_decimal_comma(["1,204.50", "12,5"])
+    assert numbers_in(["3740,00", "1204,50"])[0].tolist() == [3740.0, 1204.5]
     values, unit = numbers_in(["3.456,78 €", "-45,90 €", "none"])
     assert values[:2].tolist() == [3456.78, -45.9]
     assert np.isnan(values[2])

@@ -52,6 +52,19 @@ def test_what_went_to_a_word_of_a_description_is_summed_up_in_german(library: Li
     assert _spent("PHARMACY", "03") in first(library.ask(question))
 
 
+def test_what_came_in_is_summed_up_of_the_amounts_and_not_of_the_balance(library: Library) -> None:
+    lines, left = ["Buchungsdatum;Buchungstext;Umsatz;Kontostand"], 900
+    for row in range(90):
+        amount = 2840 if row % 9 == 0 else -(3 + row * 37 % 140)
+        left += amount
+        text = "LOHN WERFT HANSEN KG" if amount > 0 else f"KARTENZAHLUNG {PAYEES[row % 5]}"
+        lines.append(f"{1 + row % 28:02}.{1 + row // 9:02}.2023;{text};{amount},00;{left},00")
+    add_text(library, "umsatzliste.csv", "\n".join(lines))
+    assert "28400,00" in first(library.ask("Wie viel Lohn ist insgesamt eingegangen?"))
+    wage = library.ask("Wie viel ist der Lohn insgesamt?")
+    assert wage.abstained or "28400,00" in first(wage)
+
+
 @pytest.mark.parametrize(
     ("question", "names"),
     [
