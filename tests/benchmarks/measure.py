@@ -69,6 +69,10 @@ class PeakMemory:
         """Seconds of all processors so far, of processes that ended as far as they were seen."""
         return sum(self._busy_s.values()) - self._before_s
 
+    def postgresql_bytes(self) -> int:
+        """Resident memory of the library's PostgreSQL now."""
+        return self._postgresql(self._servers())
+
     def _servers(self) -> list[psutil.Process]:
         try:
             pid = int(Path(self._data_dir, "postgres", "postmaster.pid").read_text().split()[0])

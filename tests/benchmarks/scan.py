@@ -133,7 +133,7 @@ def _search(engine: Engine, asked: Floats, least: NDArray[np.float64]) -> None:
         importlib.import_module(module)
     before = psutil.Process().memory_info().rss
     engine.open()
-    measured = {mode: _ask(engine, mode, asked) for mode in engine.modes}
+    measured = {mode: ask(engine, mode, asked) for mode in engine.modes}
     for mode, (times, found, resident) in measured.items():
         emit(
             engine=engine.name, mode=mode, p50_ms=round(percentile(times, 0.5), 3),
@@ -146,7 +146,7 @@ def _search(engine: Engine, asked: Floats, least: NDArray[np.float64]) -> None:
         emit(**line)
 
 
-def _ask(engine: Engine, mode: str, asked: Floats) -> tuple[list[float], list[NDArray[np.intp]], int]:
+def ask(engine: Engine, mode: str, asked: Floats) -> tuple[list[float], list[NDArray[np.intp]], int]:
     """Milliseconds and rows of each question, and the resident memory after the last."""
     engine.choose(mode)
     for query in asked[:WARM_UP]:

@@ -68,6 +68,11 @@ class Lectern(Engine):
         """Of the segment, which holds the rows too; the dumps stay beside it and are as large as the vectors."""
         return self._path.stat().st_size + sum(path.stat().st_size for path in self._dumps.iterdir())
 
+    def sizes(self) -> tuple[int, int]:
+        block = self._scanner.sealed()[0].segment.block
+        copy = (block.head, block.tail, block.head_scales, block.tail_scales)
+        return sum(array.nbytes for array in copy), self.disk_bytes()
+
     def extras(self, asked: Floats, p50_ms: dict[str, float]) -> Iterator[dict[str, Any]]:
         """`read`, what each exact search goes through, and all of the int8 copy; `open`; `mmr`."""
         segment = self._scanner.sealed()[0].segment

@@ -69,6 +69,10 @@ class Engine(ABC):
         own = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
         return own if self.keeps_vectors else own + self.source.stat().st_size
 
+    def sizes(self) -> tuple[int, int]:
+        """The bytes that a search goes through, which should be in memory, and all that it keeps, without leftovers."""
+        return self.disk_bytes(), self.disk_bytes()
+
     def resident_bytes(self) -> int:
         """Resident memory of this process, and of what serves it."""
         return psutil.Process().memory_info().rss
@@ -226,8 +230,13 @@ class Pgvector(Engine):
         if self._server is not None:
             self._server.stop()
 
+    def sizes(self) -> tuple[int, int]:
+        ask = "SELECT pg_relation_size('rows_v_idx'), pg_total_relation_size('rows')"
+        index, table = self._connection.execute(ask).fetchone()
+        return int(index), int(table)
+
     def resident_bytes(self) -> int:
-        return super().resident_bytes() + PeakMemory(self.folder)._postgresql()
+        return super().resident_bytes() + PeakMemory(self.folder).postgresql_bytes()
 
     def _start(self) -> None:
         import psycopg

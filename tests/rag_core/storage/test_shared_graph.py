@@ -11,6 +11,7 @@ import pytest
 from rag_core import Settings
 from rag_core.storage import Storage
 from rag_core.storage import storage as storage_module
+from rag_core.storage.indexes.dense import Within
 from rag_core.storage.indexes.graph_index import GraphIndex
 from rag_core.storage.indexes.hnsw_index import HnswIndex
 from rag_core.storage.indexes.milvus_index import MilvusIndex
@@ -52,11 +53,11 @@ def settle(*storages: Storage) -> None:
         list(threads.map(lambda one: one.settle(), storages))
 
 
-def recall(storage: Storage, k: int = 10) -> float:
+def recall(storage: Storage, within: Within | None = None, k: int = 10) -> float:
     """The share of the true nearest that the graph finds."""
     queries = np.random.default_rng(1).standard_normal((50, PROFILE.dimensions)).astype(np.float32)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
-    found, true = (storage.dense[name].nearest(queries, k) for name in (graph(storage).name, "pgvector"))
+    found, true = (storage.dense[name].nearest(queries, k, within) for name in (graph(storage).name, "pgvector"))
     return sum(len({*a.refs} & {*b.refs}) for a, b in zip(found, true, strict=True)) / (k * len(queries))
 
 
@@ -68,8 +69,11 @@ def test_what_any_server_adds_is_in_the_graph_of_all_once(
     settle(*three)
     assert [graph(one).count() for one in three] == [90 * CHUNKS] * 3
     assert [graph(one).waiting() for one in three] == [0] * 3
+    ids = sorted(three[0].documents.ready_ids())
+    narrow = Within(dict.fromkeys(ids[:5]), 5 * CHUNKS)
+    single = Within({key: np.arange(0, CHUNKS, 3) for key in ids[5:10]}, 5 * 7)
     for one in three:
-        assert recall(one) >= 0.98
+        assert min(recall(one), recall(one, narrow), recall(one, single)) >= 0.98
         assert verify(one, deep=True).findings == ()
     # What one of them has put another does not write again.
     three[0].commit([stored(three[0], 90, CHUNKS)], PROFILE)
