@@ -19,6 +19,7 @@ _KINDS = ("now", "hit", "cited", "near")  # what is shown where they overlap, th
 _TAGS = 0xE0000
 # How many characters lines have that end where there is no more room.
 _NARROWEST, _WIDEST = 56, 132
+_USUAL, _FULL = 0.97, 0.85
 _KEPT_ENDS = ("-", ":", ";", "{", "}", "(", ")", "[", "]", "=", "\\")  # of words cut in two, and of code
 _NO_WIDTH = "\u200b"  # which components leave out
 
@@ -71,14 +72,26 @@ def _unwrapped(text: str, blocks: Sequence[TextBlock]) -> str:
     and addresses are shorter. A blank takes the place of its end, and what has no width that of the next one's indent.
     """
     running = [[*lines_of(text[one.start : one.end], one.start)] for one in blocks if one.kind in ("paragraph", "item")]
-    width = max((len(line) for lines in running for _, line in lines if len(line) <= _WIDEST), default=0)
+    pairs = [pair for pair in chain.from_iterable(map(pairwise, running)) if len(pair[0][1]) <= _WIDEST]
+    width = _width(running, [len(line) + 1 + len(following.split()[0]) for (_, line), (_, following) in pairs])
     shown = list(text)
-    for (_, line), (start, following) in chain.from_iterable(map(pairwise, running)) if width >= _NARROWEST else ():
+    for (_, line), (start, following) in pairs if width >= _NARROWEST else ():
         needed = len(line) + 1 + len(following.split()[0])
-        if len(line) <= width < needed and not line.endswith(_KEPT_ENDS):
+        if width < needed and not line.endswith(_KEPT_ENDS):
             indent = len(following) - len(following.lstrip())
             shown[start - 1 : start + indent] = " " + _NO_WIDTH * indent
     return "".join(shown)
+
+
+def _width(running: Sequence[Sequence[tuple[int, str]]], needed: Sequence[int]) -> int:
+    """How wide lines are: as the widest, or as all but a few, where hardly a line of the rest had room for more.
+
+    needed: characters of each line with the next one's first word. In a long text a few lines are wider than the rest.
+    """
+    lengths = sorted(len(line) for lines in running for _, line in lines if len(line) <= _WIDEST)
+    usual = lengths[int(_USUAL * (len(lengths) - 1))] if lengths else 0
+    full = sum(usual < one for one in needed)
+    return usual if needed and full >= _FULL * len(needed) else max(lengths, default=0)
 
 
 def _content(page: Page, block: TextBlock, marks: Sequence[Mark]) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.parts import formatting, scoping, table
+from pages.parts import formatting, resources, scoping, table
 from pages.parts.language import _, figure, msgid, ngettext, within
 from rag_core.domain import Considered, Document, Searched, Trace
 
@@ -64,6 +65,8 @@ STAGES = {
     "total": msgid("in all"),
 }
 SHOWN = 30
+LISTED = 12  # with their words
+WORDS_CHARS = 200
 _MEANT = 3
 
 
@@ -76,21 +79,51 @@ def draw(trace: Trace, documents: Sequence[Document], key: str) -> None:
     with st.container(key=f"{key}_searched_lines", gap="xxsmall"):
         for line in _lines(trace, searched, titles):
             st.markdown(line)
-    if searched.candidates:
-        shown, scores = rows(searched.candidates[:SHOWN]), {_(score) for score in _SCORES.values()}
-        config = {name: st.column_config.NumberColumn(format="%.3f") for name in shown if name in scores}
-        table.draw(
-            f"{key}_searched_candidates", _("Candidates"), shown,
-            {**config, _("Candidate"): table.wide(_("Candidate"), 210)},
-        )  # fmt: skip
-    if len(searched.candidates) > SHOWN:
-        st.caption(
-            ngettext("and {number} more candidate", "and {number} more candidates", len(searched.candidates) - SHOWN)
-        )
+    _passages(searched.candidates, titles, key)
+    if searched.candidates and st.toggle(_("Figures of each candidate"), key=f"{key}_searched_figures"):
+        _figures(searched, key)
     if searched.latency_ms:
         st.caption(formatting.plain(_("The search: {times}").format(times=_times(searched.latency_ms, _SEARCH_STAGES))))
     if trace.latency_ms.keys() & STAGES.keys() - {"search"}:
         st.caption(formatting.plain(_("The answer: {times}").format(times=_times(trace.latency_ms, STAGES))))
+
+
+def _passages(candidates: Sequence[Considered], titles: Mapping[str, str], key: str) -> None:
+    """What was answered from, and then what came next: each with its words, and a link to its page in another tab."""
+    ranked = sorted(candidates, key=lambda item: item.outcome != "passage")[:LISTED]
+    with st.container(key=f"{key}_searched_passages", gap="xxsmall"):
+        for item in ranked:
+            document_id = item.chunk_id.rpartition(":")[0]
+            place = formatting.plain(f"{item.title}, {formatting.page(item.page)}")
+            if document_id in titles:
+                place = f"[{place}](./?{urlencode({'d': document_id, 'p': item.page})})"
+            outcome = "" if item.outcome == "passage" else f" :gray[{_(OUTCOMES.get(item.outcome, item.outcome))}]"
+            st.markdown(f"{place}{outcome}")
+            if words := _words(item) if document_id in titles else "":
+                st.caption(formatting.plain(formatting.shorten(words, WORDS_CHARS)))
+
+
+def _words(item: Considered) -> str:
+    """The text of a candidate as the library has it now; "" where it is another by now."""
+    document_id, _colon, index = item.chunk_id.rpartition(":")
+    if not index.isdecimal():
+        return ""
+    chunk = next(iter(resources.library().chunks(document_id, first=int(index), limit=1)), None)
+    return chunk.text if chunk is not None and chunk.page == item.page else ""
+
+
+def _figures(searched: Searched, key: str) -> None:
+    """Every candidate's scores, for whoever asks how one came before another."""
+    shown, scores = rows(searched.candidates[:SHOWN]), {_(score) for score in _SCORES.values()}
+    config = {name: st.column_config.NumberColumn(format="%.3f") for name in shown if name in scores}
+    table.draw(
+        f"{key}_searched_candidates", _("Candidates"), shown,
+        {**config, _("Candidate"): table.wide(_("Candidate"), 210)},
+    )  # fmt: skip
+    if len(searched.candidates) > SHOWN:
+        st.caption(
+            ngettext("and {number} more candidate", "and {number} more candidates", len(searched.candidates) - SHOWN)
+        )
 
 
 def score_name(kind: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from rag_core.domain import Figure
 from rag_core.reading.base import Details, Heading, RawPage
 from rag_core.reading.data_uris import DATA_PART, DATA_URI, data_part
-from rag_core.reading.text import TextDocument
+from rag_core.reading.text import TextInOne
 from rag_core.text.figures import caption_likelihood
 from rag_core.text.front_matter import FRONT_MATTER, note_title
 
@@ -33,7 +33,7 @@ _BELOW = re.compile(r"\s{0,9}\n[*_ ]{0,3}(\S[^\n]*)")
 _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|<[^>]+>")
 
 
-class MarkdownDocument(TextDocument):
+class MarkdownDocument(TextInOne):
     """A Markdown file; its text is kept as written, but for links to other notes, of which the words stay."""
 
     def __init__(self, path: Path, password: str | None, max_chars: int) -> None:

@@ -1,8 +1,9 @@
-"""Plain text files: decoded, cleaned, one page for each form feed."""
+"""Plain text files: decoded, cleaned, a page for each form feed, a long one in pages of a few thousand words."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from rag_core.domain import Page
@@ -12,7 +13,11 @@ from rag_core.reading.encoding import decode
 from rag_core.text.invisible import taken_out, visible
 
 MAX_TITLE_CHARS = 80
+PAGE_CHARS = 20_000
+"""Characters after which a text that has no pages of its own begins a new one, where a paragraph does."""
+_LEAST_PAGE = PAGE_CHARS // 4
 
+_GAP = re.compile(r"\n[^\S\n]*\n(?:[^\S\n]*\n)*")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LOWERED = {high: low for low, high in _RAISED.items()}
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
@@ -62,14 +67,37 @@ class TextDocument(PagedText):
     def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
         text, note = read_text(path, max_chars)
         self._notes = tuple(filter(None, (note, taken_out(text))))
-        pages = [clean(part) for part in text.split("\f")]
+        pages = [page for part in text.split("\f") for page in self.paged(clean(part))]
         while len(pages) > 1 and not pages[-1].strip():
             pages.pop()
         super().__init__(pages)
 
+    @staticmethod
+    def paged(text: str) -> Iterator[str]:
+        """A text without form feeds in pages: they end between paragraphs, where a paragraph goes on and on with a
+        line."""
+        start = 0
+        while len(text) - start > PAGE_CHARS + _LEAST_PAGE:
+            gap = _GAP.search(text, start + PAGE_CHARS, start + 2 * PAGE_CHARS)
+            end = gap.end() if gap else text.find("\n", start + 2 * PAGE_CHARS) + 1
+            if not start < end < len(text):
+                break
+            yield text[start:end].rstrip("\n")
+            start = end
+        yield text[start:]
+
     def details(self) -> Details:
         """Plain text says little about itself: a title, where it begins with one, and how it was decoded."""
         return Details(title=first_line_title(self.pages[0]), notes=self._notes)
+
+
+class TextInOne(TextDocument):
+    """Source code, whose lines are counted through, and the like: form feeds alone make pages."""
+
+    @staticmethod
+    def paged(text: str) -> Iterator[str]:
+        """All of it."""
+        yield text
 
 
 def first_line_title(text: str) -> str:

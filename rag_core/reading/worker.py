@@ -24,7 +24,7 @@ from rag_core.reading.image import ImageDocument, turned
 from rag_core.reading.markdown import MarkdownDocument
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.sound import SoundDocument
-from rag_core.reading.text import TextDocument
+from rag_core.reading.text import TextDocument, TextInOne
 from rag_core.text.tables import counted_chars
 from rag_core.unexpected import reach
 
@@ -39,7 +39,7 @@ FLOWING = {
 FORMATS: dict[str, Opener] = {
     base.PDF: PdfDocument,
     base.TEXT: TextDocument,
-    base.CODE: TextDocument,
+    base.CODE: TextInOne,
     base.MARKDOWN: MarkdownDocument,
     **{kind: partial(FlowDocument, f"rag_core.reading.flowing.{name}") for kind, name in FLOWING.items()},
     **dict.fromkeys(base.IMAGES, ImageDocument),

@@ -16,7 +16,6 @@ from rag_core.text.tokens import words
 _NONE_YET = "There are no documents to search yet. Add some on the Library page, or by `lectern add`."
 _NONE_WITHIN = "No document is within what the question is narrowed to."
 _ONE_AWAITED = "A document is still being added: what it holds is not searched yet."
-_AWAITED = "{number} documents are still being added: what they hold is not searched yet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,8 @@ class Scoped:
         if answer.trace.searched is not None and not answer.trace.searched.documents and (self.scope or not number):
             notes += (lacking(self.scope) or _NONE_WITHIN if self.scope else _NONE_YET,)
         if number:
-            notes += (_ONE_AWAITED if number == 1 else _AWAITED.format(number=number),)
+            several = f"{number} documents are still being added: what they hold is not searched yet."
+            notes += (_ONE_AWAITED if number == 1 else several,)
         # An acronym that was written out is the same question.
         trace = replace(answer.trace, provisional=answer.trace.provisional or number > 0)
         asked = {*map(tuple, (words(contracted(self.text)), words(self.text), []))}

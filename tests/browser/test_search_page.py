@@ -68,6 +68,12 @@ def test_a_name_after_an_at_narrows_the_conversation_for_every_tab(open_page: Op
     page.get_by_role("button", name="What was searched").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("Searched for When is a ticket refunded in full?")
+    passages = dialog.locator(".st-key-chat_searched_passages")
+    expect(passages).to_contain_text("90 minutes late")
+    link = passages.get_by_role("link").first
+    expect(link).to_have_attribute("href", re.compile(r"^\./\?d=[0-9a-f]{32}&p=\d+$"))
+    expect(dialog.locator("canvas")).to_have_count(0)
+    dialog.locator(".st-key-chat_searched_figures label").click()
     expect(dialog.locator(".st-key-chat_searched_candidates canvas").first).to_be_visible()
     page.keyboard.press("Escape")
     scope.click()

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ask, boxes
+from rag_core.reading.text import TextDocument
+from tests.browser.conftest import Server, ask, boxes, send
 from tests.browser.test_looks import faint
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -238,3 +239,17 @@ def test_on_a_phone_a_choice_closes_the_drawer_and_nothing_is_small(open_page: O
     page.get_by_role("link", name="Search").click()
     expect(page.locator("h1")).to_have_text("Search")
     expect(page.get_by_role("link", name="Search")).not_to_be_in_viewport()
+
+
+def test_a_long_text_opens_at_its_first_page_in_pages(open_page: Open, server: Server, filled: None) -> None:
+    text = "\n\n".join(f"Paragraph {number}. " + "The keeper wrote a line in his book. " * 8 for number in range(200))
+    send(server, "/api/v1/documents?name=keeper.txt", text.encode(), "application/octet-stream")
+    page = open_page()
+    page.get_by_role("button", name="keeper", exact=True).click()
+    head = page.locator(".passage .where")
+    expect(page.locator(".page.flow").first).to_contain_text("Paragraph 0.")
+    expect(head).to_contain_text("Page 1 of 3")
+    page.get_by_role("button", name="Next page").click()
+    expect(head).to_contain_text("Page 2 of 3")
+    second = [*TextDocument.paged(text)][1]
+    expect(page.locator(".page.flow").nth(1)).to_contain_text(second[: second.index(".") + 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -393,3 +394,22 @@ def test_every_component_has_its_script_and_its_sheet() -> None:
     scripts = {path.stem for path in components.FOLDER.glob("*.js")} - {"common"}
     there = {stem for stem in scripts if stem.partition("_")[0] == stem or stem.partition("_")[0] not in scripts}
     assert named == there == {path.stem for path in components.FOLDER.glob("*.css")} - {"common"}
+
+
+def test_a_few_wider_lines_do_not_keep_a_long_text_from_being_set_anew() -> None:
+    typed = "\n\n".join(
+        textwrap.fill(f"{number} It is a truth that is known to all of us here. " * 5, 70) for number in range(40)
+    )
+    wider = "One line of this text is a little wider than all of the others, by some\ncharacters."
+    drawn = page_text.blocks(Page(1, f"{typed}\n\n{wider}"), ())
+    assert all("\n" not in part[0] for block in drawn[:-1] for part in block["parts"])
+    verse = "\n".join(
+        [
+            "The sea was wet as wet could be,",
+            "The sands were dry as dry, and all of it lay there",
+            "You could not see a cloud because of the night",
+        ]
+        * 8
+    )
+    (block,) = page_text.blocks(Page(1, verse), ())
+    assert block["parts"][0][0].count("\n") > 10

@@ -190,6 +190,7 @@ class Pages {
       if (found.blocks) this.set(slot, found.blocks);
       else this.mark(slot, found);
       this.arrive(slot);
+      if (this.flow) this.look(); // until it had its text, the page was lower than a line
     } catch (problem) {
       this.empty(slot);
       slot.append(drawProblem(problem));

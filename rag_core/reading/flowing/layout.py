@@ -15,12 +15,11 @@ from rag_core.errors import LimitExceeded
 from rag_core.reading.base import Heading
 from rag_core.reading.flowing.blocks import PICTURE, Block, Row
 from rag_core.reading.flowing.figures import Placed, figures_of
-from rag_core.reading.text import clean
+from rag_core.reading.text import PAGE_CHARS, clean
 from rag_core.text.figures import caption_likelihood
 from rag_core.text.tables import LONG_PIECE_CHARS, NO_LABEL, PIECE_CHARS, counted_chars, has_short_cells
 
 # Pages that the document itself does not end are ended before the first block behind this many characters.
-PAGE_CHARS = 20_000
 # A piece of a table has no fewer rows than these; of how many on it is long, and has more rows of short cells in each.
 PIECE_ROWS, SHORT_PIECES = 4, 200
 MAX_HEADING_CHARS, MAX_LEVEL = 300, 9

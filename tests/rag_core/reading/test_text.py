@@ -6,7 +6,7 @@ import pytest
 from rag_core.errors import LimitExceeded, UnreadableDocument, UnsupportedDocument
 from rag_core.reading import Reader
 from rag_core.reading.encoding import decode
-from rag_core.reading.text import first_line_title
+from rag_core.reading.text import PAGE_CHARS, TextDocument, first_line_title
 from rag_core.settings import ReadingSettings
 
 WORDS = "Grüße – “naïve” café № 5 Ω"
@@ -109,3 +109,16 @@ def test_there_are_no_pictures_of_text(reader: Reader, tmp_path: Path) -> None:
     path.write_text("words")
     with pytest.raises(UnsupportedDocument):
         reader.page_image(path, "text/plain", 1)
+
+
+def test_a_long_text_has_pages_that_end_between_its_paragraphs(tmp_path: Path) -> None:
+    paragraphs = [f"Paragraph {number} of a long book. " + "It goes on for some lines.\n" * 20 for number in range(150)]
+    (tmp_path / "book.txt").write_text("\n".join(paragraphs))
+    pages = TextDocument(tmp_path / "book.txt", None, 10**7).pages
+    assert len(pages) == 4
+    assert all(PAGE_CHARS <= len(page) <= PAGE_CHARS + 600 for page in pages[:-1])
+    assert all(page.startswith("Paragraph") for page in pages)
+    assert "\n\n".join(page.strip() for page in pages) == "\n".join(paragraphs).strip()
+    assert list(TextDocument.paged("a line\n" * 10_000)) != ["a line\n" * 10_000]  # a log has no paragraphs
+    for whole in ("x" * 100_000, "A short text.\n\nOf two paragraphs."):
+        assert list(TextDocument.paged(whole)) == [whole]
