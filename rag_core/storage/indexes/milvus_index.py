@@ -6,6 +6,7 @@ By pymilvus, which the extra `milvus` brings. A Milvus, or a database of it, is 
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import Counter
@@ -213,6 +214,8 @@ class MilvusIndex(GraphIndex):
 
         with self._opening:
             if self._client is None:
+                # It prints what it raises as well, with a traceback, to the error output.
+                logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
                 token = self._settings.milvus_token
                 self._client = MilvusClient(
                     self._settings.milvus, token=token.get_secret_value() if token else "", timeout=_CONNECT_S

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.errors import ConfigurationError
 from rag_core.storage.indexes import milvus_index
+from rag_core.storage.indexes.base import IndexUnavailable
 from rag_core.storage.indexes.graph_index import GraphIndex
 from rag_core.storage.indexes.hnsw_index import HnswIndex
 from rag_core.storage.indexes.milvus_index import MilvusIndex
@@ -162,6 +164,14 @@ class TestMilvus:
             library.storage.settle()
             assert library.retrieve("rye bread").trace.engine == "milvus"
             assert faults_of(library) == []
+
+    def test_what_it_refuses_is_raised_and_nothing_is_printed(self, library: Library) -> None:
+        index = index_of(library)
+        assert isinstance(index, MilvusIndex)
+        with pytest.raises(IndexUnavailable, match="Milvus does not do what it is asked for"):
+            index.collection("query", filter="document in [")
+        assert not logging.getLogger("pymilvus").isEnabledFor(logging.ERROR)
+        assert library.retrieve("rye bread").trace.engine == "milvus"  # it is not taken for one that is away
 
     def test_without_address_or_package_it_says_what_to_do(
         self, settings: Settings, monkeypatch: pytest.MonkeyPatch
