@@ -91,9 +91,14 @@ class Scene:
         """For each column the words that are cells of it: "paid, open or overdue" of a column of states."""
         found: list[set[int]] = [set() for _ in self.table.columns]
         for one in self.links:
-            if one.exact and not one.comparison:
+            if one.exact and not one.comparison and self._is_of_rows(one):
                 found[one.column].update(range(one.first, one.last))
         return found
+
+    def _is_of_rows(self, link: Link) -> bool:
+        """Whether cells stand in rows, and not only in those that sum up others: "total" is no name."""
+        totals = self.table.totals
+        return not totals.any() or bool((link.rows(self.table) & ~totals).any())
 
     @cached_property
     def context(self) -> set[int]:
@@ -145,6 +150,8 @@ class Scene:
         found = filter(self._is_of_payments, found) if self.outflows else found
         if self.asks == "which" and self.behind in self.naming:
             found = filter(self._goes_by_what_is_asked, found)
+        if self.asks == "when" and any(column.kind == "date" for column in self.table.columns):
+            found = (plan for plan in found if not self._is_amount(plan))
         return filter(self._is_someone, found) if self.asks == "who" and self._has_names else found
 
     @cached_property
@@ -175,6 +182,11 @@ class Scene:
         """The word for a column that stands soon behind how many are asked for, or -1."""
         near = (at for size in self.words.sizes for at in range(size + 1, size + 1 + _NEAR) if at in self.naming)
         return next(near, -1)
+
+    def _is_amount(self, plan: Plan) -> bool:
+        """Whether it finds a figure that is no year: it tells nobody when."""
+        column = self.table.columns[plan.target]
+        return plan.operation in grammar.OF_FIGURES and column.kind == "number" and not column.is_whole
 
     def _goes_by_what_is_asked(self, plan: Plan) -> bool:
         """Whether it has anything of the column behind "which": of "Which customer has the order ...?" no order."""

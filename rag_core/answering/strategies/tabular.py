@@ -155,7 +155,7 @@ class Tabular(Strategy):
             joined = self._joined(wording, asked, question.contents, progress)
             # Of two files, and of tables amid prose, only what is sure: a doubt must not keep passages from answering.
             joined = (one for one in joined if one.answers(sure) or (one.other is None and one.document.is_sheet))
-            found += [one for one in joined if best is None or one.unexplained < best.unexplained]
+            found += [one for one in joined if best is None or _is_better(one, best, sure)]
             best = _best(found, sure)
         progress.lap("tables")
         if question.model != EXTRACTIVE and not (best and best.answers(sure)):
@@ -267,6 +267,11 @@ def _is_long(document: Document, table: WholeTable) -> bool:
 
 def _best(found: Sequence[Found], sure: float) -> Found | None:
     return max(found, key=lambda one: (one.answers(sure), one.has_key, -one.unexplained, one.trust), default=None)
+
+
+def _is_better(joined: Found, best: Found, sure: float) -> bool:
+    """Whether two tables say more of a question than one does, and as surely."""
+    return joined.unexplained < best.unexplained and (joined.trust >= best.trust or not best.answers(sure))
 
 
 def _not_yet(document: Document, retrieval: Retrieval) -> Written:

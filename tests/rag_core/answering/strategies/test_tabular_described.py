@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+from itertools import product
+
+import openpyxl
 import pytest
 
-from rag_core import Library
+from rag_core import Library, Upload
 from tests.conftest import add_text
 from tests.rag_core.answering.strategies.test_tabular import first
 
@@ -84,3 +88,35 @@ def test_what_is_named_is_a_group_where_it_repeats_over_rows(library: Library, q
     answer = library.ask(question)
     said = first(answer)
     assert [name for name in sorted(names, key=said.find) if name in said] == names
+
+
+def _workbook() -> bytes:
+    """A list of staff and their hours, each with a title above and a row of the total below."""
+    book = openpyxl.Workbook()
+    staff = book.active
+    assert staff is not None
+    staff.title = "Personnel"
+    units, posts = ("Surgery", "Pharmacy", "Reception"), ("nurse", "clerk")
+    people = [
+        (f"H-{201 + at}", f"{given} {name}", units[at * 5 % 3], posts[at % 2], 27_000 + 450 * (at * 7 % 20))
+        for at, (given, name) in enumerate(product(("Mara", "Tom", "Ilse", "Gil"), ("Quist", "Holt", "Baran")))
+    ]
+    hours = book.create_sheet("Overtime")
+    for sheet, head, rows in (
+        (staff, ("ID", "Employee", "Unit", "Post", "Annual pay"), people),
+        (hours, ("Employee", "Month", "Hours"), [(people[at % 7][1], "March", 1 + at % 9) for at in range(40)]),
+    ):
+        for row in ((f"Harbour Clinic: {sheet.title}",), (), head, *rows):
+            sheet.append(row)
+        sheet.append(("Total", *[""] * (len(head) - 2), sum(int(row[-1]) for row in rows)))
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def test_a_workbook_with_titles_and_totals_answers_from_the_sheet_that_says_it(library: Library) -> None:
+    assert not any(event.error for event in library.add([Upload("personnel.xlsx", _workbook())]))
+    library.storage.settle()
+    assert first(library.ask("How many people work in Surgery?")).startswith("4 ")
+    nurses = sum(27_000 + 450 * (at * 7 % 20) for at in range(0, 12, 2))
+    assert str(nurses) in first(library.ask("What is the total annual pay of the nurses?"))
