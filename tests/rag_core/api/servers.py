@@ -96,6 +96,11 @@ class Server(Process):
         assert answer.is_success, (answer.text, self._log.read_text())
         return answer.json() if answer.content else None
 
+    def is_healthy(self) -> bool:
+        """As the image and the chart ask, beside it."""
+        asked = [sys.executable, str(PROJECT / "deploy" / "healthy.py")]
+        return subprocess.run(asked, env=self._environment, cwd=self._folder, capture_output=True).returncode == 0
+
     def finds(self, words: str) -> list[str]:
         """The ids of the documents that are found, of which the texts hold the words."""
         hits = self.ask("POST", "/search", json={"question": words, "k": 20})["hits"]

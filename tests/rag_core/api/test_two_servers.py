@@ -57,6 +57,7 @@ def test_two_servers_are_one_library(servers: tuple[Server, Server]) -> None:
     first.process.kill()
     first.process.wait()
     assert "pending" in second.states().values()
+    assert [one.is_healthy() for one in servers] == [False, True]
     until(lambda: set(second.states().values()) == {"ready"})
     assert len(second.states()) == len(texts) + 1
     assert second.ask("POST", "/verify?deep=true")["findings"] == []
@@ -64,6 +65,7 @@ def test_two_servers_are_one_library(servers: tuple[Server, Server]) -> None:
     # It comes again, and is as the other one.
     first.start()
     first.await_open()
+    assert first.is_healthy()
     until(lambda: sorted(first.finds("harbour")) == sorted(second.finds("harbour")))
     assert first.states() == second.states()
     assert first.ask("POST", "/verify?deep=true")["findings"] == []
