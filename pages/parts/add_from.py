@@ -165,7 +165,9 @@ def _unread(job: Job, report: SourceReport, is_web: bool) -> None:
         st.caption(formatting.plain(server_text(note)))
     for host in report.private:
         _private(host, job)
-    if report.failed:
+    if len(report.failed) == 1 and report.failed[0][0] == job.name:
+        _why(report, *report.failed[0][1:])  # the line says which
+    elif report.failed:
         lost = len(report.failed)
         unread = (
             ngettext("{number} address not read", "{number} addresses not read", lost) if is_web
@@ -173,11 +175,15 @@ def _unread(job: Job, report: SourceReport, is_web: bool) -> None:
         )  # fmt: skip
         with st.expander(unread, expanded=not report.ready and not report.unchanged):
             for name, message, help_text in report.failed[:SHOWN]:
-                st.markdown(
-                    f"**{formatting.plain(formatting.shorten(name, 90))}** {formatting.plain(server_text(message))}"
-                )
-                if not report.private:
-                    st.caption(formatting.plain(server_text(help_text)))
+                _why(report, message, help_text, name)
+
+
+def _why(report: SourceReport, message: str, help_text: str, name: str = "") -> None:
+    """Why something was not read, and what to do where that is not a switch of the page."""
+    named = f"**{formatting.plain(formatting.shorten(name, 90))}** " if name else ""
+    st.markdown(named + formatting.plain(server_text(message)))
+    if not report.private:
+        st.caption(formatting.plain(server_text(help_text)))
 
 
 def _private(host: str, job: Job) -> None:

@@ -30,6 +30,7 @@ def dress() -> None:
     shade = "dark" if st.context.theme.type == "dark" else "light"
     words = {"--lectern-choose": _("Choose files"), "--lectern-drop": _("or drop them here")}
     said = "; ".join(f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in words.items())
+    said += f"; color-scheme: {shade}"  # dialogs and menus stand beside what Streamlit says this of
     said += f"; --lectern-side: {st.get_option(f'theme.{shade}.sidebar.backgroundColor')}"
     st.html(f"<style>:root {{ {said} }}</style>")
     with st.container(key="frame_drawer"):

@@ -74,6 +74,10 @@ def test_text_can_be_read_on_both_pages(open_page: Open, filled: None, dark: boo
     page.locator(".cite").first.click()
     assert boxes(page) >= 1
     assert faint(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="What was searched").click()
+    page.get_by_role("dialog").locator("[data-testid=stCaptionContainer]").first.wait_for()
+    assert faint(page) == []
 
 
 def test_on_a_desktop_the_passage_stands_beside_the_conversation(open_page: Open, filled: None) -> None:

@@ -45,7 +45,10 @@ def test_why_nothing_was_read_of_an_address_is_open_to_be_seen(library: FakeLibr
     test = draw("upload")
     test.text_input(key="upload_address").set_value(ADDRESS)
     next(button for button in test.button if button.label == "Add").click().run()
-    assert [(one.label, one.proto.expanded) for one in settled(test).expander] == [("1 address not read", True)]
+    told = said(settled(test))
+    assert told.count("It is not public.") == 1
+    assert told.count("1 not read") == 1
+    assert len(test.expander) == 0  # the address has one line, which says all
 
 
 def test_what_is_of_ones_own_network_is_allowed_where_it_was_refused(
