@@ -35,6 +35,8 @@ ADDED_UP = (SUM, MEAN, MEDIAN, SUM_BY, MEAN_BY)
 """Those whose result is of all the rows that are left: one too many is in it."""
 FURTHEST_GROUPS = (GROUP_LARGEST, GROUP_SMALLEST, GROUP_HIGH, GROUP_LOW)
 """Those that find the cells of the column `by` whose rows come to most or least."""
+SUMMED = (SUM, SUM_BY, GROUP_LARGEST, GROUP_SMALLEST)
+"""Those that add up figures."""
 GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, LARGEST_BY, SMALLEST_BY, *FURTHEST_GROUPS)
 """Those that are done for each cell of the column `by`."""
 OF_ROWS = (COUNT, DIFFERENT, *OF_FIGURES, ROW_LARGEST, ROW_SMALLEST, COMMONEST, RAREST, *GROUPED, SHARE)

@@ -169,8 +169,15 @@ class Scene:
         is_sum = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
         if is_sum and (self.described - covered or (plan.target in self.balances and not self.named[plan.target])):
             return False
+        if self.says_average and plan.operation in grammar.SUMMED:
+            return False
         counted = self.counted if plan.size > 1 else -1
         return counted < 0 or any(counted in self.named[place] for place in plan.columns)
+
+    @cached_property
+    def says_average(self) -> bool:
+        """Whether it says "average" of no column that is called so: what is summed up is no answer."""
+        return any("average" in some and place not in self.naming for place, some in enumerate(self.words.english))
 
     @cached_property
     def balances(self) -> set[int]:
@@ -184,7 +191,7 @@ class Scene:
         return next(near, -1)
 
     def _is_amount(self, plan: Plan) -> bool:
-        """Whether it finds a figure that is no year: it tells nobody when."""
+        """Whether it finds a figure that can be no year, as whole ones can: it tells nobody when."""
         column = self.table.columns[plan.target]
         return plan.operation in grammar.OF_FIGURES and column.kind == "number" and not column.is_whole
 

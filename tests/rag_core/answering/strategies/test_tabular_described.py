@@ -74,6 +74,7 @@ def test_what_came_in_is_summed_up_of_the_amounts_and_not_of_the_balance(library
     [
         ("Who are the top three customers by amount?", ["Elm Ltd", "Birch Ltd", "Acorn Ltd"]),
         ("Which customer has the lowest total amount?", ["Cedar Ltd"]),
+        ("Which two customers have the highest average amount?", ["Cedar Ltd", "Elm Ltd"]),
         ("What are the top three orders by amount?", ["R-101", "R-102", "R-103"]),
         ("Which customer has the order with the largest amount?", ["Cedar Ltd"]),
     ],
