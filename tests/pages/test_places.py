@@ -46,7 +46,7 @@ def test_why_nothing_was_read_of_an_address_is_open_to_be_seen(library: FakeLibr
     test.text_input(key="upload_address").set_value(ADDRESS)
     next(button for button in test.button if button.label == "Add").click().run()
     told = said(settled(test))
-    assert told.count("It is not public.") == 1
+    assert told.count("It is not public") == 1
     assert told.count("1 not read") == 1
     assert len(test.expander) == 0  # the address has one line, which says all
 
