@@ -1,4 +1,5 @@
-"""Columns that run up another one, as the balance of an account does: a sum of them is no figure of anything."""
+"""Columns whose sum is no figure of anything: those that run up another, as the balance of an account does, and those
+that number the rows."""
 
 from __future__ import annotations
 
@@ -26,6 +27,16 @@ def balances(table: WholeTable) -> set[int]:
     return {
         place for place, numbers in found.items() if _runs_up(numbers, [found[one] for one in found if one != place])
     }
+
+
+def row_numbers(table: WholeTable) -> set[int]:
+    """The columns of whole numbers that go up by one from row to row."""
+    return {
+        place
+        for place, column in enumerate(table.columns)
+        if column.kind == "number" and column.is_key and len(column.codes) >= _FEWEST
+        and bool((np.diff(column.values[column.codes[:_FIRST_ROWS]][~table.totals[:_FIRST_ROWS]]) == 1).all())
+    }  # fmt: skip
 
 
 def _runs_up(numbers: Numbers, others: list[Numbers]) -> bool:

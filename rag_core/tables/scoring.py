@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.balances import balances
+from rag_core.tables.balances import balances, row_numbers
 from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.outflows import MIRRORED, neutral_words, outflow_columns, outflow_links, outflow_places
 from rag_core.tables.plans import Plan
@@ -169,6 +169,8 @@ class Scene:
         is_sum = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
         if is_sum and (self.described - covered or (plan.target in self.balances and not self.named[plan.target])):
             return False
+        if plan.target in self.numbering and plan.operation in grammar.ADDED_UP:
+            return False
         if self.says_average and plan.operation in grammar.SUMMED:
             return False
         counted = self.counted if plan.size > 1 else -1
@@ -183,6 +185,11 @@ class Scene:
     def balances(self) -> set[int]:
         """The columns that run up another one."""
         return balances(self.table)
+
+    @cached_property
+    def numbering(self) -> set[int]:
+        """The columns that number the rows."""
+        return row_numbers(self.table)
 
     @cached_property
     def counted(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_core.tables.balances import balances
+from rag_core.tables.balances import balances, row_numbers
 from rag_core.tables.table import WholeTable, table_of
 
 PAID = (-20.5, -3.25, 1200.0, -410.0, -9.99, -61.4, -18.0, -7.75)
@@ -33,3 +33,8 @@ def test_a_balance_runs_up_what_comes_in_and_goes_out() -> None:
 def test_figures_beside_each_other_are_no_balance() -> None:
     rows = [[f"R{at}", str(at * 7 % 11), f"{at * 3.5:.2f}"] for at in range(12)]
     assert balances(table_of(["Order", "Pieces", "Price"], rows, [(1, row, row) for row in range(12)])) == set()
+
+
+def test_what_numbers_the_rows_is_no_amount() -> None:
+    rows = [[str(101 + at), str(2 + at % 3), f"{90 - at}.00"] for at in range(8)]
+    assert row_numbers(table_of(["Room", "Beds", "Price"], rows, [(1, row, row) for row in range(8)])) == {0}
