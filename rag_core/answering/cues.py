@@ -8,12 +8,20 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from rag_core.tables.question_words import question_in_english
 from rag_core.text.wordlists import NUMBER_WORDS
 
 AnswerType = Literal["date", "number", "money", "percent", "name", "place", "reason", "definition", "other"]
 
 _MONTH = r"""(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?
-    |oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"""
+    |oct(?:ober)?|nov(?:ember)?|dec(?:ember)?
+    |januar|februar|märz|mai|juni|juli|oktober|dezember
+    |janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre
+    |enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)"""
+_WEEKDAY = r"""(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?
+    |lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)"""
+_OTHER_NUMBERS = """|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|deux|trois|quatre|cinq|sept|huit|neuf|dix
+    |onze|douze|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|täglich|wöchentlich|monatlich|jährlich"""
 # "what city", "which local team": the noun that names the kind of answer.
 _OF_KIND = r"\b(?:what|which)\s(?:\w+\s)?"
 
@@ -71,28 +79,37 @@ _CAPITALISED = re.compile(r"(?<=[a-z,;'’)] )(?:[A-Z][\w'’.-]+)|^(?:[A-Z][\w'
 _HOLDS: dict[AnswerType, re.Pattern[str]] = {
     "date": _pattern(rf"""\b(?:1\d{{3}}|20\d\d)s?\b | \b{_MONTH}\b | \bcentury\b
         | \b\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}}\b | \b\d{{1,2}}:\d\d\b | \b\d{{1,2}}\s?[ap]\.?m\b
-        | \b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b | \b(?:noon|midnight)\b"""),
+        | \b{_WEEKDAY}\b | \b(?:noon|midnight)\b"""),
     "money": _pattern(r"[$€£¥]\s*\d | \d\s*(?:dollars|euros?|pounds|usd|eur|gbp|million|billion)\b"),
-    "percent": _pattern(r"\d\s*(?:%|per\s?cent) | \bpercent\b | \b(?:half|third|quarter|fifth|majority)\b"),
+    "percent": _pattern(
+        r"""\d\s*(?:%|per\s?cent|prozent|pour\s?cent|por\s?ciento) | \bpercent\b
+        | \b(?:half|third|quarter|fifth|majority)\b"""
+    ),
     "number": _pattern(
-        r"\d | \b(?:" + "|".join(NUMBER_WORDS) + r"|hundred|thousand|million|billion|dozen|half|twice|once)\b"
+        r"\d | \b(?:"
+        + "|".join(NUMBER_WORDS)
+        + _OTHER_NUMBERS
+        + r"|hundred|thousand|million|billion|dozen|half|twice|once)\b"
     ),
     "name": _CAPITALISED,
     "place": _CAPITALISED,
     "reason": _pattern(r"""\b(?:because|due\sto|since|therefore|thus|caused?|result(?:ed|s)?|in\sorder\sto|so\sthat
-        |reason|led\sto|owing)\b"""),
-    "definition": _pattern(r"\b(?:is|are|was|were|means?|refers?|defined|called|known\sas)\b"),
+        |reason|led\sto|owing|weil|wegen|damit|parce\sque|afin|porque|debido)\b"""),
+    "definition": _pattern(
+        r"\b(?:bedeutet|heißt|signifie|significa|is|are|was|were|means?|refers?|defined|called|known\sas)\b"
+    ),
 }
 
 
 def answer_type(question: str) -> AnswerType:
     """The kind of answer that a question asks for, by its words."""
-    return next((kind for kind, pattern in _ASKS if pattern.search(question)), "other")
+    asked = question_in_english(question)
+    return next((kind for kind, pattern in _ASKS if pattern.search(asked)), "other")
 
 
 def asks_why(question: str) -> bool:
     """Whether a question asks for a reason, which no figure is."""
-    return _ASKS_WHY.search(question) is not None
+    return _ASKS_WHY.search(question_in_english(question)) is not None
 
 
 def asks_to_write(question: str) -> bool:

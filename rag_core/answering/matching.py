@@ -7,6 +7,7 @@ sentence lacks can be named). All token vectors come from one pass over the pass
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,9 +18,12 @@ from numpy.typing import NDArray
 from rag_core.answering.encoding import EncodeTokens
 from rag_core.answering.passages import Passage, Quote
 from rag_core.domain import Hit
+from rag_core.tables.question_words import asks
 from rag_core.text.acronyms import defined
+from rag_core.text.languages import language_of
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
+from rag_core.text.wordlists import stop_words
 
 Floats = NDArray[np.float64]
 
@@ -92,14 +96,20 @@ class Matches:
         return best
 
 
-def content_words(question: str) -> tuple[Word, ...]:
+def content_words(question: str, spoken: Sequence[str] = ()) -> tuple[Word, ...]:
     """The words of a question that say what it is about, in order; no acronym behind what it stands for, and no word
-    for what is to be done with the figures, as long as there are others."""
+    for what is to be done with the figures, as long as there are others.
+
+    spoken: the languages of what is read, the commonest first; function words of others are none.
+    """
     found: list[Word] = []
-    said = defined(question)
+    said, language = defined(question), language_of(question, spoken[0] if spoken else "en", spoken)
+    others = language if language in spoken and language != "en" else ""
     for token in tokens(question):
         text = question[token.start : token.end]
         again = any(start <= token.start < end for start, end in said)
+        if others and (text.casefold() in stop_words(others) or asks(text, others)):
+            continue
         if terms(text) and not again and (not found or token.start >= found[-1].end):
             found.append(Word(text, token.start, token.end))
     return tuple(word for word in found if word.text.casefold() not in _OPERATIONS) or tuple(found)
@@ -110,7 +120,8 @@ def matched(question: str, passages: Sequence[Passage], every: Sequence[Quote], 
     prefixes = [passage.context for passage in passages]
     texts = [prefix + passage.text for prefix, passage in zip(prefixes, passages, strict=True)]
     asked, *read = encode_tokens([question, *texts])
-    words = content_words(question)
+    spoken = Counter(hit.document.main_language for passage in passages for hit in passage.hits)
+    words = content_words(question, [language for language, _ in spoken.most_common()])
     pieces = _pieces(words, asked[1])
     middle = asked[0].mean(axis=0)
     heads = [

@@ -129,6 +129,9 @@ def quotes(passages: Sequence[Passage]) -> list[Quote]:
             hit = _holder(passage.hits, start, end)
             below = passage.text[spans[position + 1].start :] if position + 1 < len(spans) else ""
             kind = "heading" if _is_heading(span.text, below, hit) else span.kind
+            is_marked = span.text == hit.document.title or _is_title(span.text, hit)
+            if kind == "heading" and hit.document.marks_headings and not is_marked:
+                kind = "fragment"
             found.append(Quote(span.text, start, end, kind, hit, number, position, not (cut_before or cut_after)))
     return found
 
@@ -164,9 +167,13 @@ def _are_figures(row: str) -> bool:
 
 
 def _is_heading(text: str, below: str, hit: Hit) -> bool:
-    """Whether a line is the title of one of its document's sections: no sentence, nor what introduces a list."""
+    """Whether a line is the title of a section: no sentence, nor what introduces a list."""
     says_more = text.endswith((".", ":")) or LIST_ITEM.match(below)
-    return not says_more and any(text == section.title for section in hit.document.sections)
+    return not says_more and _is_title(text, hit)
+
+
+def _is_title(text: str, hit: Hit) -> bool:
+    return any(text == section.title for section in hit.document.sections)
 
 
 def _holder(hits: Sequence[Hit], start: int, end: int) -> Hit:

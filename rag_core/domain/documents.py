@@ -14,6 +14,10 @@ _SHEETS = (
     "text/csv", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "application/vnd.oasis.opendocument.spreadsheet",
 )  # fmt: skip
+_MARKED = (
+    "text/markdown", "text/html", "application/epub+zip", "application/vnd.oasis.opendocument.text",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+)  # fmt: skip
 Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready", "failed", "cancelled"]
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again, from the text of the pages alone: without the sizes of lines the titles of
@@ -212,6 +216,11 @@ class Document:
     def is_sheet(self) -> bool:
         """Whether it is a table, or a workbook of them."""
         return self.media_type in _SHEETS
+
+    @property
+    def marks_headings(self) -> bool:
+        """Whether its headings are known as such, so that a short line by itself is none."""
+        return self.media_type in _MARKED and len(self.sections) > 1
 
     @property
     def is_code(self) -> bool:

@@ -44,7 +44,7 @@ _CAPTION = re.compile(
     r"\w+ (?:edition|printing|auflage|ausgabe)$|exhibit\b|version \d|release \d|revision \d|rev\.? ?\d)",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"(?:[\dIVX]{1,4}\.)+\d*\s|\d{1,2}\s+[^\W\d]|\(\w\)|[•◦●▪☐☒☑✓►-]\s?")
+_NUMBERED = re.compile(r"(?:[\dIVX]{1,4}\.)+\d*\s|§+\s?\d|\d{1,2}\s+[^\W\d]|\(\w\)|[•◦●▪☐☒☑✓►-]\s?")
 _ONLY_DATE = re.compile(
     rf"\W*(?:[^\W\d_]+,\s+)?(?:{DATE}\d{{4}}|{MONTH}\s+\d{{4}}|[\d\s./:年月日-]+)\W*", re.IGNORECASE
 )
@@ -52,7 +52,9 @@ _FILE_NAME = re.compile(
     r".*\.(?:pdf|docx?|pptx?|xlsx?|txt|md|html?|indd|qxd|tex|dvi|ps|rtf|odt|p65|fm)\b.*|\S*_\S*|[a-z]{0,4}[0-9]+[a-z0-9.-]*",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?:[.!?](?:\[\d+\])?\s+\W*[A-ZÀ-Þ].*[.!?]|(?:\d|[^.\s]{4})[.;])(?:\[\d+\])?$|[,:\u00ad-]$")
+_SENTENCE = re.compile(
+    r"(?:(?<=[^.\s]{2})[.!?](?:\[\d+\])?\s+\W*[A-ZÀ-Þ].*[.!?]|(?:\d|[^.\s]{4})[.;])(?:\[\d+\])?$|[,:\u00ad-]$"
+)
 _CODE = re.compile(r"\"{3}|'{3}|[-=]>|[{}]|^(?:from [\w.]+ )?import\b")
 # What a template, or a file that was saved many times, leaves in a title.
 _LEFT_OVER = re.compile(r"\b(?:template|vorlage|draft|entwurf|v\d+|final|copy)\b", re.IGNORECASE)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from rag_core.text.wordlists import NEVER_ENDS, SOMETIMES_ENDS, STARTERS
+from rag_core.text.wordlists import BEFORE_ORDINALS, NEVER_ENDS, SOMETIMES_ENDS, STARTERS
 
 Kind = Literal["sentence", "row", "heading", "fragment"]
 
@@ -37,8 +37,11 @@ class Span:
 # Where a run of signs may begin anywhere within itself, the work grows with the square of its length.
 _STOP = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?:\[\d{1,3}\])*(?=\s)|[。！？]+[」』”]*")
 _WORD_BEFORE, _WORD_CHARS = re.compile(r"(\w+(?:\.\w+)*)$"), 40
+_ORDINAL_DIGITS = 2
 _OPENER = re.compile(r"\s*([\"'“‘«(\[]*)(\w*)")
 _LINE = re.compile(r"[^\r\n]+")
+ITEM_LABEL = re.compile(r"\(?\d{1,2}[.)]\s+(?:[^\s.!?:]+\s+){0,2}[^\s.!?:]+\.(?=\s)")
+"""The name that a numbered item has before what it says: "2. Water. The pump failed."."""
 LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪●–—]|\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)])\s+\S")
 _CODE = re.compile(r"(`{1,3})[^`\n]+\1")
 # Marks of what is bold. Those in code, of powers ("2**3") and of names ("__init__") are kept.
@@ -219,6 +222,8 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _ends_sentence(text: str, begin: int, stop: re.Match[str], end: int) -> bool:
     """Whether this punctuation ends a sentence, judged by the words on either side."""
+    if (label := ITEM_LABEL.match(text, begin, end)) and stop.end() <= label.end():
+        return False
     opener = _OPENER.match(text, stop.end(), end)
     following = opener[2] if opener else ""
     if stop[0][0] in "。！？":
@@ -229,6 +234,12 @@ def _ends_sentence(text: str, begin: int, stop: re.Match[str], end: int) -> bool
         return True
     before = _WORD_BEFORE.search(text, max(begin, stop.start() - _WORD_CHARS), stop.start())
     word = before[1] if before else ""
+    if before and len(word) <= _ORDINAL_DIGITS and word.isdigit() and following.casefold() not in BEFORE_ORDINALS:
+        *_, behind = text[max(begin, before.start() - _WORD_CHARS) : before.start()].split() or [""]
+        if behind.casefold() in BEFORE_ORDINALS:
+            return False
+    if len(word) == len(following) == 1 and word.islower():  # "e. V.", "z. B."
+        return False
     if word.casefold() in NEVER_ENDS or (word.isdigit() and before is not None and before.start() == begin):
         return word.casefold() in {"no", "art", "mt"} and following in STARTERS
     if word.casefold() in SOMETIMES_ENDS or (len(word) == 1 and word.isupper()):

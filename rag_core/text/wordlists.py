@@ -41,6 +41,8 @@ NUMBER_WORDS = {word: str(value) for value, word in enumerate(_UNITS.split())} |
 NEVER_ENDS = _set("""
 adm art capt cf ch col dr ed eds e.g eq esp fig figs gen gov hon i.e lt messrs mr mrs ms mt no nos nr op p pp para pres
 prof ref refs rep rev sec sect sen sgt st v vol vols vs viz approx ca
+abs aufl bd bzw evtl gem ggf hrsg inkl lfd max mind nr rn tel vgl zzgl
+mme mlle pág núm sra srta
 """)
 """Abbreviations after which a full stop does not end a sentence."""
 
@@ -49,6 +51,10 @@ a.m al bros co corp dept est etc inc jr ltd p.m ph.d sr u.k u.n u.s u.s.a univ j
 nov dec
 """)
 """Abbreviations after which it does when a sentence starter follows."""
+
+_ORDINALS = _set("cs da de et fi hr hu lv nb no pl sk sl sr tr")
+BEFORE_ORDINALS = frozenset[str]().union(*(FUNCTION_WORDS.get(one, ()) for one in _ORDINALS)) - STOP_WORDS | {"am"}
+"""Words behind which a number with a full stop is an ordinal, in languages that write these so: "am 4. Juni"."""
 
 STARTERS = _set("""
 A According After Although An And As At Because Before But By During Each For From He Her His How However I If In It Its

@@ -1,7 +1,8 @@
 """What can be quoted: each sentence and table row of the passages, with the lines that say what it is about.
 
 A row says little by itself ("Operating income 15,261 16,232"): its table's head, the line that its group stands under
-and the heading in force are read along with it, and so is the sentence before one that begins with "It".
+and the heading in force are read along with it, and so is the sentence before one that begins with "It", and a question
+before what may answer it.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rag_core.answering.passages import Quote, is_running_title
-from rag_core.text.sentences import LIST_ITEM
+from rag_core.text.sentences import ITEM_LABEL, LIST_ITEM
 
 _LEANS_BACK = re.compile(
     r"""["'“‘(]*(?:it|its|he|his|she|her|they|their|this|these|those|that|such|both|there|the\s(?:former|latter)
-    |another|the\sother|however)\b""",
+    |another|the\sother|however|er|sie|es|diese[rsmn]?|dies|jene[rsmn]?|ihr|ils?|elles?|ce(?:tte|s|lui-ci|la)?
+    |él|ellos|ellas?|est[ea]s?|est[eo]s|es[ea]s?)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _YEAR = re.compile(r"(?<![\d,.])(?:19|20)\d\d(?!\d|[,.]\d)")
 _DAY = re.compile(r"(?<=[A-Za-z.] )\d{1,2}(?=,? (?:19|20)\d\d)")  # of "September 26, 2020"
 _ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*$")
+_LABELLED = re.compile(r"[^:.]{1,40}: +\w")  # "Apologies: Bernard Quill"
 _HEAD_LINES, _HEAD_CHARS = 6, 320
 _LONGEST_GROUP = 60  # characters of a line within a table that names the rows below it
 
@@ -51,13 +54,14 @@ def is_tabular(quote: Quote) -> bool:
 
 
 def stands_alone(quote: Quote) -> bool:
-    """Whether it says something by itself: a whole sentence, or a row with its label and figures.
+    """Whether it says something by itself: a whole sentence, or a row with its label and what that says.
 
     Headings, feet of pages and heads of tables do not.
     """
     if quote.kind == "sentence":
         return quote.complete and bool(_ENDS.search(quote.text) or LIST_ITEM.match(quote.exact))
-    return quote.kind == "row" and quote.text[:1].isalpha() and _has_figure(quote.text) and _periods(quote.text) < 2
+    says = _has_figure(quote.text) or _LABELLED.match(quote.text)
+    return quote.kind == "row" and quote.text[:1].isalpha() and bool(says) and _periods(quote.text) < 2
 
 
 def units(every: Sequence[Quote]) -> list[Unit]:
@@ -77,11 +81,14 @@ def units(every: Sequence[Quote]) -> list[Unit]:
 
 def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:
     heading: int | None = None
+    label: int | None = None
     group: int | None = None
     head: tuple[int, ...] = ()
     in_table = False
     for place, quote in enumerate(quotes):
         heading = place if quote.kind == "heading" else heading
+        label = label if place and _goes_on(quotes[place - 1], quote) else None
+        label = place if ITEM_LABEL.match(quote.exact) else label
         goes_on = in_table and _has_cells_of(quotes[place - 1], quote)
         periods = 0 if goes_on else _periods(quote.text)
         if periods > 1:
@@ -98,9 +105,20 @@ def _of_passage(quotes: Sequence[Quote]) -> Iterator[Unit]:
         if is_tabular(quote):
             near = [*head, group, heading]
         else:
-            near = [place - 1 if place and _LEANS_BACK.match(quote.text) else None, heading]
+            near = [place - 1 if place and _leans_back(quote, quotes[place - 1]) else None, label, heading]
         leans = tuple(dict.fromkeys(one for one in near if one is not None and one != place))
         yield Unit(quote, leans, head if is_tabular(quote) else (), group if is_tabular(quote) else None)
+
+
+def _goes_on(before: Quote, quote: Quote) -> bool:
+    """Whether a quote follows another on the same line."""
+    hit = before.hit
+    return hit is quote.hit and not hit.text[before.end - hit.start : quote.start - hit.start].strip(" ")
+
+
+def _leans_back(quote: Quote, before: Quote) -> bool:
+    """Whether a sentence says little without the one before: it points back, or answers a question."""
+    return bool(_LEANS_BACK.match(quote.text)) or before.text.endswith("?")
 
 
 def _head(quotes: Sequence[Quote], first_row: int) -> tuple[int, ...]:

@@ -35,6 +35,8 @@ def test_lines_of_a_pdf_are_joined() -> None:
         "Dr. A. B. Jones met Prof. Miller at 5 p.m. on Jan. 3 in Washington, D.C. with J. R. Smith.",
         "See Fig. 3, No. 5 and pp. 7 ff. of vol. 2.",
         "The value is 3.14, i.e. more than 3, e.g. for circles.",
+        "Der Austritt muss bis zum 30. September erklärt werden, erstmals am 4. Juni 1921.",
+        "Der Ruderclub e. V. zahlt gem. § 3 Abs. 2 z. B. den Strom der 2. Mannschaft.",
         "Acme Inc. sold 1,200.50 tons vs. 900 before.",
         "Visit www.example.org/a.b?c=1 for more.",
         "Is it? he asked.",
@@ -50,6 +52,8 @@ def test_full_stops_that_end_nothing(sentence: str) -> None:
     [
         ("It is done. Is it? Yes! Good.", 4),
         ("They moved to the U.S. The move was hard.", 2),
+        ("Er hat 12. Die Mitglieder kommen am 3. März. Sie rudern.", 3),
+        ("It fell to 12. Revenue rose.", 2),
         ("It was sold to Acme Inc. The price was low.", 2),
         ("He said “Stop.” She did.", 2),
         ("It is so.[3] Others agree.", 2),

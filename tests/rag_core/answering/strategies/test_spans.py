@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.spans import Unit, stands_alone, units
+from rag_core.domain import Section
 from tests.rag_core.answering.parts import hit
 
 TABLE = """Segments
@@ -42,6 +45,20 @@ def test_a_sentence_leans_on_the_one_before_only_where_it_points_back() -> None:
     assert not leaning.tabular
 
 
+def test_a_sentence_leans_on_the_question_before_it() -> None:
+    texts, found = read("Those in favour? Seven. Against? Two of them. The bridge stays closed.")
+    assert [texts[place] for place in found["Seven."].near] == ["Those in favour?"]
+    assert [texts[place] for place in found["Two of them."].near] == ["Against?"]
+    assert found["The bridge stays closed."].near == ()
+
+
+def test_what_a_named_item_says_leans_on_its_name() -> None:
+    texts, found = read("1. Minutes were approved.\n2. Water. The pump failed. Ann got two offers.\nBo left.")
+    assert list(found) == ["1. Minutes were approved.", "2. Water. The pump failed.", "Ann got two offers.", "Bo left."]
+    assert [texts[place] for place in found["Ann got two offers."].near] == ["2. Water. The pump failed."]
+    assert found["Bo left."].near == ()
+
+
 def test_headings_are_no_units() -> None:
     assert "Segments" not in read(TABLE)[1]
     assert units([]) == []
@@ -69,6 +86,26 @@ def test_what_stands_alone() -> None:
     assert [quote.text for quote in every if stands_alone(quote)] == [
         "It was made for crews.", "Adult | 12.40 | 15.80",
     ]  # fmt: skip
+
+
+def test_a_label_with_what_it_says_stands_alone() -> None:
+    assert [
+        quote.text for quote in quotes(merge_hits([hit("Apologies: Bernard Quill\n\nPresent:")])) if stands_alone(quote)
+    ] == ["Apologies: Bernard Quill"]
+
+
+LANGUAGES = "## Languages\nIgbo and English (native), Dutch (C1)\n\n## Other\nShe plays the piano."
+
+
+def test_a_short_line_is_no_heading_where_a_document_marks_its_own() -> None:
+    """One of capitals and no full stop looks like one: "Languages" has it below, as it stands."""
+    made = hit(LANGUAGES)
+    sections = (Section("Languages", 2, 1), Section("Other", 2, 1, 52))
+    marked = replace(made, document=replace(made.document, media_type="text/markdown", sections=sections))
+    line = "Igbo and English (native), Dutch (C1)"
+    assert {quote.text: quote.kind for quote in quotes(merge_hits([made]))}[line] == "heading"
+    found = {quote.text: quote.kind for quote in quotes(merge_hits([marked]))}
+    assert (found[line], found["Languages"], found["Other"]) == ("fragment", "heading", "heading")
 
 
 GOALS = """Table as of 12 April 2025
