@@ -12,7 +12,7 @@ from rag_core.settings import GenerationSettings, ServerSettings
 from tests.conftest import add_text
 from tests.rag_core.models.openai_server import Script, openai_server
 
-QUESTION = "What did Ines Falk spend on rent in March?"
+QUESTION = "What did Ines Falk lay out for rent in March?"
 ROWS = [
     f"2024-{1 + at // 9:02}-{1 + at % 28:02},{('Grocer', 'Rent', 'Power', 'Salary', 'Books')[at % 5]},"
     f"{2500 if at % 5 == 3 else -20 - at * 13 % 400}.00"
@@ -43,7 +43,7 @@ def test_the_plan_that_a_model_chooses_is_run_and_cited(library: Library, script
     script.texts = ('{"number"', ": 1}")
     answer = library.ask(QUESTION)
     prompt = str(script.requests[0]["messages"])
-    assert "1. Sum of Amount where Amount is under 0, Description is “Rent” and Date is in March" in prompt
+    assert "1. Sum of Amount where Description is “Rent” and Date is in March" in prompt
     assert f"{RENT:.2f}" not in prompt
     assert f": {RENT:.2f}." in answer.sentences[0].text
     assert answer.table is not None
