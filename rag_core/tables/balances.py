@@ -30,13 +30,12 @@ def balances(table: WholeTable) -> set[int]:
 
 
 def row_numbers(table: WholeTable) -> set[int]:
-    """The columns of whole numbers that go up by one from row to row."""
-    return {
-        place
-        for place, column in enumerate(table.columns)
-        if column.kind == "number" and column.is_key and len(column.codes) >= _FEWEST
-        and bool((np.diff(column.values[column.codes[:_FIRST_ROWS]][~table.totals[:_FIRST_ROWS]]) == 1).all())
-    }  # fmt: skip
+    """The first column, where it has whole numbers that go up by one from row to row."""
+    column = table.columns[0]
+    if column.kind != "number" or not column.is_key or len(column.codes) < _FEWEST:
+        return set()
+    numbers = column.values[column.codes[:_FIRST_ROWS]][~table.totals[:_FIRST_ROWS]]
+    return {0} if bool((np.diff(numbers) == 1).all() and (numbers % 1 == 0).all()) else set()
 
 
 def _runs_up(numbers: Numbers, others: list[Numbers]) -> bool:

@@ -1,11 +1,12 @@
 """What people get who ask: everyday questions of documents of all kinds in one library, through `Library.ask`.
 
-`python -m tests.benchmarks.people [--questions people abstention cells households] [--splits tune report] [--libraries
-DIR] [--answers FILE] [--model ID --models DIR] [--every N]`, all defaults, no language model or the one named, which is
-looked for in the folder DIR; then quoting is asked beside it. Follow-ups are asked in the conversation of the question
-before. `people` are everyday questions, `abstention` near misses and for each one like it that is answered, `cells`
-figures of tables in long filings, which count within the first 20 words; `households` are everyday questions of what
-households, schools, clubs and small companies have, in a library of their own. One JSON object for each of them and
+`python -m tests.benchmarks.people [--questions people abstention cells households abroad] [--splits tune report]
+[--libraries DIR] [--answers FILE] [--model ID --models DIR] [--every N]`, all defaults, no language model or the one
+named, which is looked for in the folder DIR; then quoting is asked beside it. Follow-ups are asked in the conversation
+of the question before. `people` are everyday questions, `abstention` near misses and for each one like it that is
+answered, `cells` figures of tables in long filings, which count within the first 20 words; `households` are everyday
+questions of what households, schools, clubs and small companies have, in a library of their own, and `abroad` of papers
+in German, French and Spanish, mostly asked in their own language. One JSON object for each of them and
 split: of the answerable questions `right` (every part of the answer stands in its first 40 words), `right_anywhere`,
 `wrong` (neither right nor refused) and `refused`; of the near misses those `near_misses_refused`; of all answers called
 "High confidence" those right, and `calibration_error` over all; then `right` by kind and the milliseconds of an answer.
@@ -33,10 +34,10 @@ from rag_core.domain import Question, Result
 from rag_core.evaluation.measuring.calibration import calibration
 from rag_core.models.registry import EXTRACTIVE
 from tests.benchmarks.measure import SHARED, emit, percentile
-from tests.benchmarks.retrieval_sets import QUESTIONS, Set, _plain, _rows, _stands, households, people
+from tests.benchmarks.retrieval_sets import QUESTIONS, Set, _plain, _rows, _stands, abroad, households, people
 
-_WORDS = {"people": 40, "abstention": 40, "cells": 20, "households": 40}
-_LIBRARIES = {"people": ("people", "abstention", "cells"), "households": ("households",)}
+_WORDS = {"people": 40, "abstention": 40, "cells": 20, "households": 40, "abroad": 40}
+_LIBRARIES = {"people": ("people", "abstention", "cells"), "households": ("households",), "abroad": ("abroad",)}
 _HIGH = 0.7  # what pages/parts/chat_widget.py calls "High confidence"
 
 
@@ -181,7 +182,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory(prefix="lectern-", ignore_cleanup_errors=True) as folder:
         outcomes: dict[tuple[str, str], list[Outcome]] = {}
-        for chosen in (people(), households()):
+        for chosen in (people(), households(), abroad()):
             names = [name for name in _LIBRARIES[chosen.name] if name in options.questions]
             if names:
                 with filled(options.libraries or Path(folder), chosen, **settings) as library:

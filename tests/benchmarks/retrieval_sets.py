@@ -116,6 +116,11 @@ def households() -> Set:
     return Set("households", [*map(_upload, paths), *_articles()], [], 12)
 
 
+def abroad() -> Set:
+    """What is asked of papers in German, French and Spanish, mostly in their own language, invented; to be answered."""
+    return Set("abroad", [*map(_upload, sorted((QUESTIONS / "abroad").iterdir()))], [], 12)
+
+
 def languages() -> Set:
     """Questions in five languages on documents of the same: whether the first hits hold the paragraph."""
     folder = QUESTIONS / "languages"

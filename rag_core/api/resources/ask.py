@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from rag_core.api.callers import Caller, caller_of, note
+from rag_core.api.callers import Caller, caller_of, needs, note
 from rag_core.api.problems import Refused, there
 from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.responses import Event, streamed, told, wants_events
@@ -66,15 +66,14 @@ def ask(request: Request, library: Opened, given: Question) -> Response:
     return told(request, to_json(answer_to(library, given, caller), without={"hits"}))
 
 
-@messages.post("/{message_id}/continue", dependencies=[READ], **answers(_ANSWER))
+@messages.post("/{message_id}/continue", dependencies=[Depends(needs("read"))], **answers(_ANSWER))
 def go_on(request: Request, library: Opened, conversation_id: str, message_id: str, given: More) -> Response:
     """Go on with an answer that was cut at its limit of tokens (`cut`); told and kept as by `POST /ask`.
 
     In a conversation that another caller began it needs the role write; a key that is narrowed to tags has none.
     """
-    caller = caller_of(request)
     with there("message"):
-        if caller.tags or message_id not in {message.id for message in library.messages(conversation_id)}:
+        if message_id not in {message.id for message in library.messages(conversation_id)}:
             raise KeyError(message_id)
     check_own(request, library, Question(question="", conversation=conversation_id))
     if given.stream or wants_events(request):

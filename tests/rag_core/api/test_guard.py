@@ -316,6 +316,7 @@ def test_every_operation_knows_who_may(abroad: AbstractContextManager[Served], f
             for path in (
                 "question-sets/read", "question-sets/check", "insights", "insights/map", "table-plans",
                 "table-plans/rows", "table-plans/choices",
+                "conversations/{conversation_id}/messages/{message_id}/continue",
             )
         }  # fmt: skip
         for verb, path in sent:
