@@ -37,6 +37,7 @@ def go(page: Page, words: str, choice: str) -> None:
     page.keyboard.press("Control+k")
     page.get_by_role("combobox", name="Find a page").wait_for()
     page.keyboard.type(words)
+    page.get_by_role("option", name=f"Search: {words}").wait_for()  # what is listed is of all the words
     option = page.get_by_role("option", name=choice).first
     option.wait_for()
     for _ in range(MOST):
@@ -66,6 +67,7 @@ def test_the_main_road_needs_no_mouse(open_page: Callable[..., Page], tmp_path: 
     expect(page).to_have_title("Chat · Lectern")
     idle(page)
     page.keyboard.press("/")
+    expect(page.locator("textarea:focus")).to_have_count(1)
     page.keyboard.type("When does the ferry to Norden leave, and what does a ticket cost for an adult?")
     page.keyboard.press("Enter")
     expect(page.locator(".exchange")).to_have_attribute("data-state", "done", timeout=60_000)

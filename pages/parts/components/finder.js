@@ -64,7 +64,7 @@ const showFinder = (root) => {
   const dialog = openFinder(root, _("Find"));
   const field = make("input");
   const list = make("ul");
-  let shown = [], at = 0, asked = 0;
+  let shown = [], at = 0, asked = 0, moved = false;
   Object.entries({ role: "combobox", "aria-expanded": "true", "aria-controls": "found", "aria-label": _("Find a page, document, conversation or command") }).forEach(
     ([name, value]) => field.setAttribute(name, value),
   );
@@ -80,9 +80,10 @@ const showFinder = (root) => {
   };
   const draw = (found) => {
     const { fixed, typed } = commands(root, field.value.trim());
+    const marked = moved ? shown[at] : null;
     shown = [...fixed, ...found, ...typed];
     list.replaceChildren(...shown.map((one, place) => drawFound(one, place, root)));
-    mark(0);
+    mark(shown.findIndex((one) => one.kind === marked?.kind && one.id === marked.id));
   };
   const look = async () => {
     const turn = ++asked;
@@ -90,11 +91,15 @@ const showFinder = (root) => {
     if (turn === asked && root.dialog) draw(told.found);
   };
   let looking = null;
-  field.oninput = () => (looking = look());
+  field.oninput = () => {
+    moved = false;
+    looking = look();
+  };
   field.onkeydown = (event) => {
     if (event.isComposing) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
+      moved = true; // what is found later stands around what was chosen
       mark(at + (event.key === "ArrowDown" ? 1 : -1));
     }
     if (event.key === "Enter") Promise.resolve(looking).then(() => root.dialog && shown[at] && root.go(shown[at]));
