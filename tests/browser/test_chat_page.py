@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import ask, boxes, idle
 from tests.rag_core.models import openai_server
@@ -231,7 +231,8 @@ def test_an_answer_streams_and_nothing_moves_when_it_is_whole(remote: Page, gemi
     expect(remote.locator(".exchange .doubt-note")).to_have_text("not found in the passages")
 
 
-def test_what_is_opened_while_an_answer_grows_stays_open_when_it_is_whole(remote: Page, gemini: Script) -> None:
+def second_that_grows(remote: Page, gemini: Script) -> Locator:
+    """A first answer, whole, and a second one that is not; the bodies of both."""
     answer_with(gemini, "The first answer [1].")
     ask(remote, REFUND)
     remote.locator(".source").first.wait_for()
@@ -240,6 +241,11 @@ def test_what_is_opened_while_an_answer_grows_stays_open_when_it_is_whole(remote
     ask(remote, REFUND)
     bodies = remote.locator(".exchange .body")
     expect(bodies.nth(1)).to_contain_text("The second")
+    return bodies
+
+
+def test_what_is_opened_while_an_answer_grows_stays_open_when_it_is_whole(remote: Page, gemini: Script) -> None:
+    bodies = second_that_grows(remote, gemini)
     remote.locator(".exchange").first.get_by_role("button", name="What was searched").click()
     dialog = remote.get_by_role("dialog")
     expect(dialog).to_contain_text("The answer: ")
@@ -273,14 +279,7 @@ def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
 
 
 def test_words_in_a_dialog_stay_when_an_answer_arrives(remote: Page, gemini: Script) -> None:
-    answer_with(gemini, "The first answer [1].")
-    ask(remote, REFUND)
-    remote.locator(".source").first.wait_for()
-    idle(remote)
-    answer_with(gemini, "The second ", "is whole [1].", hang_before=1)
-    ask(remote, REFUND)
-    bodies = remote.locator(".exchange .body")
-    expect(bodies.nth(1)).to_contain_text("The second")
+    bodies = second_that_grows(remote, gemini)
     remote.get_by_role("button", name="New collection").click()
     dialog = remote.get_by_role("dialog")
     dialog.get_by_label("Name").fill("Quay")
