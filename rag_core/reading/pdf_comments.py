@@ -1,4 +1,4 @@
-"""What people wrote onto a PDF's pages: sticky notes, and words behind marks, read at the end of their page."""
+"""What people wrote onto a PDF's pages: notes on it and in its margin, and words behind marks, read at its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ import pypdfium2.raw as pdfium
 from rag_core.domain import Box, Line
 from rag_core.reading.comments import comment_label
 from rag_core.reading.pdf_arrange import Reading
-from rag_core.reading.pdf_forms import UNSEEN, Field, annotation_text, annotations_of, at_end, contents, place_of
+from rag_core.reading.pdf_forms import (
+    UNSEEN,
+    Field,
+    annotation_text,
+    annotations_of,
+    at_end,
+    contents,
+    is_in_margin,
+    is_typed,
+    place_of,
+)
 from rag_core.reading.pdf_text import Geometry
 
 _MARKS = (
@@ -30,25 +40,26 @@ _BESIDE, _MOST_LINES = 0.3, 3
 def with_comments(reading: Reading, page: Any, geometry: Geometry) -> Reading:
     """The page with its comments as lines at its end, each with who wrote it and the lines that it stands beside."""
     lines = reading.lines
-    for author, text, box in list(_comments(page, geometry, reading.text)):
+    for author, text, box in list(_comments(reading, page, geometry)):
         about = " ".join(reading.text[line.start : line.end].strip() for line in _beside(lines, box))
         reading = at_end(reading, Field(comment_label(author, about), text, box))
     return reading
 
 
-def _comments(page: Any, geometry: Geometry, printed: str) -> Iterator[tuple[str, str, Box]]:
+def _comments(reading: Reading, page: Any, geometry: Geometry) -> Iterator[tuple[str, str, Box]]:
     """Who wrote a comment, what it says, and where it stands."""
-    words = " ".join(printed.split())
+    words = " ".join(reading.text.split())
     for annotation in annotations_of(page):
-        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        if kind not in _COMMENTS or pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
+        kind, place = pdfium.FPDFAnnot_GetSubtype(annotation), place_of(annotation, geometry)
+        is_comment = kind in _COMMENTS or (is_typed(annotation) and is_in_margin(place, reading.lines))
+        if not is_comment or pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
             continue
         text = annotation_text(None, annotation, contents)
         is_state = bool(pdfium.FPDFAnnot_HasKey(annotation, b"StateModel"))  # "Accepted", as programs keep it
         is_repeated = kind in _MARKS and text in words  # what is marked, as some programs write it down
         if text and not is_state and not is_repeated:
             author = annotation_text(None, annotation, partial(_value, b"T"))
-            yield author, text, place_of(annotation, geometry)
+            yield author, text, place
 
 
 def _value(key: bytes, form: Any, annotation: Any, buffer: Any, size: int) -> int:

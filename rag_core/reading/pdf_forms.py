@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ MAX_FIELDS, MAX_VALUE_CHARS = 1_000, 10_000
 _MARKED = "yes"
 # Least share of a field's height, or its label's, that the two have in common.
 _BESIDE = 0.3
+_LONG = 0.3  # of a page's width: what is typed beside so long a line, where most are, fills in no blank
+_TOUCH = 0.02  # of a page's width, that a note may reach over the end of a line
 UNSEEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 _WRITTEN = (pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX)
 _TICKED = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
@@ -25,11 +27,15 @@ _TICKED = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field that is filled in, or a comment: what it is for, in its maker's words, and where it stands."""
+    """A field that is filled in, or a comment: what it is for, in its maker's words, and where it stands.
+
+    is_typed: whether it was typed onto the page, which may be a note in its margin.
+    """
 
     label: str
     value: str
     box: Box
+    is_typed: bool = False
 
 
 def with_values(reading: Reading, form: Any, page: Any, geometry: Geometry) -> Reading:
@@ -46,6 +52,8 @@ def with_values(reading: Reading, form: Any, page: Any, geometry: Geometry) -> R
         if form:
             pdfium.FORM_OnBeforeClosePage(page, form)
     for field in sorted(fields, key=lambda field: (field.box.top, field.box.left)):
+        if field.is_typed and is_in_margin(field.box, reading.lines):
+            continue  # a comment
         place = _beside(reading.lines, field.box)
         reading = at_end(reading, field) if place is None else _behind(reading, place, field)
     return reading
@@ -54,7 +62,21 @@ def with_values(reading: Reading, form: Any, page: Any, geometry: Geometry) -> R
 def _fields(form: Any, page: Any, geometry: Geometry) -> Iterator[Field]:
     for annotation in annotations_of(page):
         if found := _filled_in(form, annotation):
-            yield Field(*found, place_of(annotation, geometry))
+            yield Field(*found, place_of(annotation, geometry), is_typed(annotation))
+
+
+def is_typed(annotation: Any) -> bool:
+    """Whether an annotation is text that somebody typed onto the page."""
+    return bool(pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FREETEXT)
+
+
+def is_in_margin(box: Box, lines: Sequence[Line]) -> bool:
+    """Whether what is typed in a box stands before or behind a line of a page of long ones, as notes do."""
+    long = [line.box for line in lines if line.box.right - line.box.left > _LONG]
+    return 2 * len(long) > len(lines) and any(
+        _shares_height(line, box) and (line.right <= box.left + _TOUCH or box.right <= line.left + _TOUCH)
+        for line in long
+    )
 
 
 def annotations_of(page: Any) -> Iterator[Any]:
@@ -78,7 +100,7 @@ def place_of(annotation: Any, geometry: Geometry) -> Box:
 def _filled_in(form: Any, annotation: Any) -> tuple[str, str] | None:
     """The label and the value of a field, or of a text that was typed onto the page."""
     kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-    if kind == pdfium.FPDF_ANNOT_FREETEXT and not pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
+    if is_typed(annotation) and not pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
         typed = annotation_text(form, annotation, contents)
         return ("", typed) if typed else None
     if kind != pdfium.FPDF_ANNOT_WIDGET or not form or not (value := _value(form, annotation)):
@@ -112,12 +134,14 @@ def _beside(lines: tuple[Line, ...], box: Box) -> int | None:
     """The nearest line left of a field."""
     found = None
     for place, line in enumerate(lines):
-        shared = min(line.box.bottom, box.bottom) - max(line.box.top, box.top)
-        height = min(line.box.height, box.height)
-        left = line.box.left < box.left and shared > _BESIDE * height
+        left = line.box.left < box.left and _shares_height(line.box, box)
         if left and (found is None or line.box.right > lines[found].box.right):
             found = place
     return found
+
+
+def _shares_height(line: Box, box: Box) -> bool:
+    return min(line.bottom, box.bottom) - max(line.top, box.top) > _BESIDE * min(line.height, box.height)
 
 
 def _behind(reading: Reading, place: int, field: Field) -> Reading:

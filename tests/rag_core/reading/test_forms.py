@@ -106,3 +106,22 @@ def test_comments_are_read_with_who_wrote_them_and_the_line_beside_them(
     start = page.text.index("Comment by Ines")
     (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 7), text=page.text).boxes
     assert (round(box.left * 400), round((1 - box.bottom) * 600)) == (300, 495)
+
+
+def test_a_note_typed_into_the_margin_cuts_no_sentence(
+    reader: Reader, make_pdf: Callable[..., Path], rewrite: Callable[..., Path]
+) -> None:
+    def prose(canvas: Canvas) -> None:
+        for place, line in enumerate(
+            ("The net made 67 test errors where a smaller", "net made 146 of them and the smallest one 300.")
+        ):
+            canvas.drawString(40, 500 - 14 * place, line)
+
+    def write(writer: PdfWriter) -> None:
+        writer.add_annotation(0, FreeText(text="Large was better", rect=(320, 495, 390, 513)))
+
+    page = reader.read(rewrite(make_pdf(prose), write), "noted.pdf").pages[0]
+    assert [page.text[line.start : line.end].strip() for line in page.lines] == [
+        "The net made 67 test errors where a smaller", "net made 146 of them and the smallest one 300.",
+        "Comment on “The net made 67 test errors where a smaller”: Large was better",
+    ]  # fmt: skip
