@@ -10,6 +10,7 @@ from rag_core.answering.citations import CitationWriter, Passages
 from rag_core.answering.conversation import wordings
 from rag_core.answering.encoding import Encode, Encoder
 from rag_core.answering.question import Question, Search, check_question
+from rag_core.answering.strategies.abbreviation import Abbreviation
 from rag_core.answering.strategies.absent_key import AbsentKey
 from rag_core.answering.strategies.base import PassageStrategy, Strategy
 from rag_core.answering.strategies.card_facts import CardFacts
@@ -58,6 +59,7 @@ class Answerer:
         self._people = People()
         self._code = Code()
         self._figures = Figures()
+        self._abbreviation = Abbreviation()
         self._absent_key = AbsentKey()
         self._changed_plan = ChangedPlan()
         self._tabular = Tabular(encode, self._open_model)
@@ -115,8 +117,8 @@ class Answerer:
             return [self._summary, Place(last), Versions(last, self._encoder), last]
         return [
             self._courtesy, self._changed_plan, self._card_facts, self._mentioning, self._people, self._code,
-            self._summary, self._of_each, Place(last), self._figures, self._absent_key, self._tabular,
-            Versions(last, self._encoder), last,
+            self._abbreviation, self._summary, self._of_each, Place(last), self._figures, self._absent_key,
+            self._tabular, Versions(last, self._encoder), last,
         ]  # fmt: skip
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:
