@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from pathlib import PurePath
 
@@ -20,8 +21,8 @@ SHOWN = 30
 BUSY_S, IDLE_S = 0.5, 3.0
 
 
-def ways(library: Library) -> Collection[str]:
-    """A row of them, below the drop zone. Returns the watched folders of which is said what is not read."""
+def ways(library: Library) -> Mapping[str, Coverage]:
+    """A row of them, below the drop zone. Returns how much is read of each watched folder."""
     followed = [one for one in library.sources.followed() if one.kind == "folder" or one.documents]
     covered = {one.location: one for one in library.sources.coverage()}
     with st.container(key="upload_ways", horizontal=True, gap="small"):
@@ -44,13 +45,14 @@ def ways(library: Library) -> Collection[str]:
                 f":orange[:material/warning:] {formatting.plain(one.location)}: "
                 f"{formatting.plain(server_text(one.problem))}"
             )
-    return covered.keys()
+    return covered
 
 
-def progress(library: Library, before: tuple[bool, int, int, int], covered: Collection[str] = ()) -> None:
-    """The addresses being fetched, and how the last ones ended; the page with them when documents came or went.
+def progress(library: Library, before: tuple[bool, int, int, int], covered: Mapping[str, Coverage]) -> None:
+    """The addresses and folders being read, and how the last ones ended; the page with them when documents came or
+    went.
 
-    before: what was `seen` before the page read its documents, which may be of then.
+    before: what was `seen` before the page read its documents, which may be of then. covered: of watched folders.
     """
     fragment(refreshed, BUSY_S if before[0] else IDLE_S)(
         lambda: _lines(library.jobs, covered), lambda: before != seen(library)
@@ -95,7 +97,7 @@ def _folder() -> None:
     with st.form("upload_watch", border=False):
         told = _("Or follow a folder of this machine") if owner else _("Or follow a folder of the server's machine")
         st.text_input(told, placeholder="/home/me/papers" if owner else shared[0], key="upload_watched")
-        st.form_submit_button(_("Watch"), icon=":material/visibility:", on_click=_watch)
+        st.form_submit_button(_("Follow"), icon=":material/visibility:", on_click=_watch)
     st.caption(_("What comes, changes and goes there does so in the library too."))
 
 
@@ -112,31 +114,55 @@ def _followed(followed: list[FollowedSource], covered: Mapping[str, Coverage]) -
                 _("Update"), key=f"upload_update_{number}", type="tertiary",
                 on_click=_update, args=(one.location,),
             )  # fmt: skip
-            st.button(_("Leave"), key=f"upload_leave_{number}", type="tertiary", on_click=_leave, args=(one.location,))
+            st.button(
+                _("Stop following"), key=f"upload_leave_{number}", type="tertiary",
+                on_click=_leave, args=(one.location,),
+            )  # fmt: skip
     if len(followed) > SHOWN:
         st.caption(_("and {number} more").format(number=figure(len(followed) - SHOWN)))
-    st.caption(_("What is left is followed no longer; its documents stay."))
+    st.caption(_("What is no longer followed keeps its documents here."))
 
 
-def _lines(jobs: Jobs, covered: Collection[str]) -> None:
+def _lines(jobs: Jobs, covered: Mapping[str, Coverage]) -> None:
+    _clear_old(jobs, covered)
     if visits := jobs.all(KIND):
         with st.container(key="upload_sites", gap="xsmall"):
             for job in visits[-SHOWN:]:
                 if job.finished:
                     _ended(jobs, job, whole=job.name not in covered)
                 else:
-                    _working(jobs, job)
+                    _working(jobs, job, covered.get(job.name))
 
 
-def _working(jobs: Jobs, job: Job) -> None:
+def _clear_old(jobs: Jobs, covered: Collection[str]) -> None:
+    """What ended well goes by itself, once it was to be seen for a while; what folders lack is said elsewhere."""
+    for job in jobs.all(KIND):
+        report = job.result or SourceReport()
+        told = job.name in covered or not (report.failed or report.private or report.notes)
+        if job.ended_at and job.error is None and told and adding.is_past(job.ended_at):
+            jobs.dismiss(job.id)
+
+
+def _working(jobs: Jobs, job: Job, read: Coverage | None) -> None:
     step = job.progress
     name = formatting.plain(formatting.shorten(step.note or job.name, 70))
     known = _("{done} of {whole} known pages").format(done=step.done, whole=step.total) if step.total else ""
+    share = min(step.done / step.total, 1.0) if step.total else 0.0
+    if read is not None and read.files and not step.total:
+        share = coverage.share(read)
+        known = ", ".join([coverage.words(read), *_left(job, share)])
     told = known or (_("waiting") if job.state == "waiting" else "")
     working(
-        jobs, job, min(step.done / step.total, 1.0) if step.total else 0.0, f"{name} :gray[{told}]",
+        jobs, job, share, f"{name} :gray[{told}]",
         line=f"upload_job_{job.id}", key=f"upload_cancel_{job.id}", icon=":material/close:",
     )  # fmt: skip
+
+
+def _left(job: Job, share: float) -> list[str]:
+    """`about 6 min left`, by how long it took since this was first looked at."""
+    began, before = st.session_state.setdefault(f"upload_visit_{job.id}", (time.time(), share))
+    spent_s, done = time.time() - began, share - before
+    return [formatting.left(spent_s / done * (1 - share))] if done > 0 and spent_s > adding.LEAST_S else []
 
 
 def _ended(jobs: Jobs, job: Job, *, whole: bool) -> None:

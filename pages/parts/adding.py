@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ IN_ROW = "in_row"  # of a job that was begun in a document's row
 SHOWN = 40
 FEW = 3  # files that have a line each while they are added
 GONE_S = 120.0
-_LEAST_S = 3.0
+LEAST_S = 3.0
 BUSY_S = 0.5
 IDLE_S = 3.0
 
@@ -119,13 +120,19 @@ def _lines(jobs: Jobs) -> None:
     plain = [job for job in files if _is_plain(job)]
     told = [job for job in files if job.finished and job not in plain]
     told.sort(key=lambda job: job.state != "failed")  # what needs somebody stands first
+    alike = _alike(told)
+    together = {job.id for jobs_of in alike.values() for job in jobs_of}
+    single = [job for job in told if job.id not in together]
     with st.container(key="upload_jobs", gap="xsmall"):
         if words := resumed(files):
             st.caption(f":material/history: {words}")
-        for job in told[:SHOWN]:
+        for job in single[:SHOWN]:
             _line(jobs, job)
-        if len(told) > SHOWN:
-            st.caption(ngettext("and {number} more file", "and {number} more files", len(told) - SHOWN))
+        if len(single) > SHOWN:
+            st.caption(ngettext("and {number} more file", "and {number} more files", len(single) - SHOWN))
+        for number, (note, those) in enumerate(alike.items()):
+            words = f":green[:material/check_circle:] {formatting.count(len(those), 'document')} :gray[{note}]"
+            _several(jobs, those, words, f"alike_{number}")
         if len(under_way) > FEW:
             _whole(jobs, files, under_way)
         else:
@@ -161,7 +168,7 @@ def _left(files: Sequence[Job], done: int) -> list[str]:
     """`about 6 min`, by how long those took that are done."""
     begun = [job.began_at for job in files if job.began_at]
     spent_s = time.time() - min(begun).timestamp() if begun else 0.0
-    if not done or spent_s < _LEAST_S:
+    if not done or spent_s < LEAST_S:
         return []
     return [formatting.left(spent_s / done * (len(files) - done))]
 
@@ -184,8 +191,13 @@ def _for_all(jobs: Jobs, told: Sequence[Job]) -> None:
 def _clear_old(jobs: Jobs) -> None:
     """What ended well goes by itself, once it was to be seen for a while."""
     ended = [job.ended_at for job in jobs.all(KIND) if job.ended_at]
-    if ended and not jobs.busy(KIND) and time.time() - max(ended).timestamp() > GONE_S:
+    if ended and not jobs.busy(KIND) and is_past(max(ended)):
         jobs.clear(KIND, states=("done", "cancelled"))
+
+
+def is_past(moment: datetime) -> bool:
+    """Whether what ended then was to be seen for long enough."""
+    return time.time() - moment.timestamp() > GONE_S
 
 
 def _is_plain(job: Job) -> bool:
@@ -265,22 +277,39 @@ def _ready(jobs: Jobs, job: Job) -> None:
     _ended(jobs, job, line, [job.document_id] if job.document_id else [])
 
 
+def _alike(told: Sequence[Job]) -> dict[str, list[Job]]:
+    """Files of which the same is said, by what it is: those that are many have one line."""
+    found: dict[str, list[Job]] = {}
+    for job in told:
+        if job.state == "done":
+            found.setdefault(formatting.plain(server_text(job.progress.note)), []).append(job)
+    return {note: those for note, those in found.items() if len(those) > 1}
+
+
 def _added(jobs: Jobs, added: Sequence[Job]) -> None:
-    ids = [job.document_id for job in added if job.document_id]
-    if not added:
-        return
-    with st.container(key="upload_added", horizontal=True, vertical_alignment="center", wrap=False):
-        st.markdown(
-            ngettext(
-                ":green[:material/check_circle:] {number} document :gray[added]",
-                ":green[:material/check_circle:] {number} documents :gray[added]",
-                len(added),
-            )
+    if added:
+        words = ngettext(
+            ":green[:material/check_circle:] {number} document :gray[added]",
+            ":green[:material/check_circle:] {number} documents :gray[added]",
+            len(added),
         )
+        _several(jobs, added, words, "added")
+
+
+def _several(jobs: Jobs, those: Sequence[Job], words: str, name: str) -> None:
+    """One line for files that ended in the same way."""
+    ids = [job.document_id for job in those if job.document_id]
+    with st.container(key=f"upload_{name}", horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(words)
         if ids:
-            asking_of.button(ids, _("Ask these {count}").format(count=figure(len(ids))), "upload_ask_added")
-        clear = partial(jobs.clear, KIND, states=("done",))
-        st.button(_("Dismiss"), key="upload_dismiss_added", type="tertiary", on_click=clear)
+            asking_of.button(ids, _("Ask these {count}").format(count=figure(len(ids))), f"upload_ask_{name}")
+        ends = [job.id for job in those]
+        st.button(_("Dismiss"), key=f"upload_dismiss_{name}", type="tertiary", on_click=_dismiss_all, args=(jobs, ends))
+
+
+def _dismiss_all(jobs: Jobs, ids: Sequence[str]) -> None:
+    for job_id in ids:
+        jobs.dismiss(job_id)
 
 
 def _ended(jobs: Jobs, job: Job, line: str, asked: Sequence[str] = ()) -> None:
@@ -310,7 +339,9 @@ def _failed(jobs: Jobs, job: Job) -> None:
 def _locked(jobs: Jobs, job: Job) -> None:
     wrong = isinstance(job.error, EncryptedDocument) and job.error.wrong_password
     with st.container(key=f"upload_locked_{job.id}", gap="xsmall"):
-        st.markdown(f":material/lock: **{formatting.plain(formatting.shorten(job.name, 90))}**")
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            st.markdown(f":material/lock: **{formatting.plain(formatting.shorten(job.name, 90))}**")
+            _dismiss(jobs, job)
         st.markdown(_(":red[That password is wrong.]") if wrong else _("This document is protected by a password."))
         with (
             st.form(f"upload_unlock_{job.id}", border=False),
@@ -318,7 +349,6 @@ def _locked(jobs: Jobs, job: Job) -> None:
         ):
             password = st.text_input(_("Password"), type="password", key=f"upload_password_{job.id}", width=240)
             opened = st.form_submit_button(_("Unlock"), icon=":material/lock_open:", type="primary")
-        _dismiss(jobs, job)
     if opened and password:
         jobs.retry(job.id, password)
         st.rerun(scope="fragment")

@@ -18,7 +18,7 @@ _PASSED_OVER = (
 
 def draw(covered: Iterable[Coverage]) -> None:
     """A folded part for each folder of which something is not read."""
-    for number, one in enumerate(one for one in covered if not one.is_whole or one.passed_over):
+    for number, one in enumerate(one for one in covered if one.unread or one.passed_over):
         with st.expander(_title(one), icon=":material/folder:", key=f"upload_covered_{number}"):
             for (reason, help_text), names in reasons(one).items():
                 files = formatting.count(len(names), "file")
@@ -36,6 +36,11 @@ def words(one: Coverage) -> str:
     return _("{done} of {whole} read").format(done=figure(one.ready), whole=figure(one.files))
 
 
+def share(one: Coverage) -> float:
+    """How much of a folder is done with, from 0 to 1: read, or known not to be."""
+    return (one.files - _waiting(one)) / one.files if one.files else 0.0
+
+
 def reasons(one: Coverage) -> Mapping[tuple[str, str], Sequence[str]]:
     """Why files are not read, and what mends it, with their names; most files first."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -47,8 +52,12 @@ def reasons(one: Coverage) -> Mapping[tuple[str, str], Sequence[str]]:
 
 
 def _title(one: Coverage) -> str:
-    waiting = one.files - one.ready - len(one.unread) - len(one.passed_over)
-    coming = _("{number} on their way").format(number=figure(waiting))
+    waiting = _waiting(one)
+    coming = _("{number} to go").format(number=figure(waiting))
     told = ", ".join([words(one), *([coming] if waiting > 0 else [])])
     why = _("{told}; why not the rest").format(told=told)
     return f"{formatting.plain(formatting.shorten(one.location, 60))} :gray[{why}]"
+
+
+def _waiting(one: Coverage) -> int:
+    return max(one.files - one.ready - len(one.unread) - len(one.passed_over), 0)

@@ -28,7 +28,10 @@ def dress() -> None:
     """Put on the style sheet and the wordmark of the theme in use."""
     st.html(PARTS / "style.css")
     shade = "dark" if st.context.theme.type == "dark" else "light"
-    words = {"--lectern-choose": _("Choose files"), "--lectern-drop": _("or drop them here")}
+    words = {
+        "--lectern-choose": _("Choose files"), "--lectern-choose-folder": _("Choose a folder"),
+        "--lectern-drop": _("or drop them here"),
+    }  # fmt: skip
     said = "; ".join(f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in words.items())
     said += f"; color-scheme: {shade}"  # dialogs and menus stand beside what Streamlit says this of
     said += f"; --lectern-side: {st.get_option(f'theme.{shade}.sidebar.backgroundColor')}"

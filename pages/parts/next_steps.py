@@ -29,6 +29,7 @@ def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
         ]
     steps = [{"act": "search", "words": _("Search for these words")}]
     steps += _elsewhere(library, conversation, answer)
+    steps += _a_writer(library, conversation, answer)
     quoting, *writing = [status for status in library.language_models.statuses() if status.ready]
     if answer.model == quoting.id and writing:
         words = _("Ask {model} (leaves this machine)") if writing[0].remote else _("Ask {model}")
@@ -78,19 +79,23 @@ def leave() -> None:
 
 
 def _a_writer(library: Library, conversation: str, answer: Answer) -> list[Step]:
-    """To have a language model write, below the first answer that was quoted, where none is there yet."""
+    """To have a language model write, where none is there yet: below the first answer that was quoted, and wherever
+    quoting found no sure one."""
     quoting, *others = library.language_models.statuses()
-    first = len(library.messages(conversation)) == 1 and not any(status.ready for status in others)
-    if answer.model != quoting.id or not first:
+    if answer.model != quoting.id or answer.table is not None or any(status.ready for status in others):
+        return []
+    is_sure = answer.outcome == "answered"
+    if is_sure and len(library.messages(conversation)) > 1:
         return []
     light = [one for one in library.language_models.suggestions() if one.fits and one.size_bytes <= _LIGHT_BYTES]
     if not light:
         return []
-    size = formatting.size(light[-1].size_bytes)
-    words = _("This is quoted word for word. {title} would write an answer: {size} to download").format(
-        title=light[-1].title, size=size
-    )
-    return [{"act": f"get {light[-1].wanted}", "words": words}]
+    words = (
+        _("This is quoted word for word. {title} would write an answer: {size} to download") if is_sure
+        else _("A language model may know more: {title}, {size} to download")
+    )  # fmt: skip
+    told = words.format(title=light[-1].title, size=formatting.size(light[-1].size_bytes))
+    return [{"act": f"get {light[-1].wanted}", "words": told}]
 
 
 def _again(library: Library, conversation: str, answer: Answer) -> list[Step]:

@@ -58,6 +58,8 @@ _DIVIDED = re.compile(rf"([^\W\d_]+){HYPHEN_MARK}([a-zß-ɏ]+)")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _ENDS_IN_DIGITS = re.compile(r"(?:\d[\d.,]*|[^\W\d_])\d(?!\w)|[^\W\d_]\d{2,3}(?!\w)")
 _MARK_OF_NOTE = re.compile(r"(?:(?<=\n)|^)(\d{1,3})[^\W\d_]")
+# No glyph is an alef before a lam: one that is both was given backwards, with the line from right to left it stands in.
+_ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 Rect = tuple[float, float, float, float]
@@ -123,7 +125,7 @@ def page_text(textpage: Any) -> str:
     if len(text) != count:
         text = _text_by_character(textpage, count)
     place = Place.of(textpage, count)
-    return apart(textpage, _with_raised(textpage, place, clean(text, LINE_HYPHEN)), place)
+    return apart(textpage, _with_raised(textpage, place, _with_ligatures(place, clean(text, LINE_HYPHEN))), place)
 
 
 def page_lines(textpage: Any, text: str, geometry: Geometry) -> Iterator[Line]:
@@ -246,6 +248,16 @@ def hyphen_between(page: str, by_syllable: bool, head: str, tail: str) -> str:
     )
     is_word = not by_syllable and _BEGINS_WORD.match(tail) is not None
     return HYPHEN_MARK if is_compound or is_word else SOFT_HYPHEN
+
+
+def _with_ligatures(place: Place, text: str) -> str:
+    """The text with the lam first where it and an alef are one glyph, which has one box."""
+
+    def written(pair: re.Match[str]) -> str:
+        is_glyph = place.box(pair.start()) == place.box(pair.start() + 1)
+        return pair[0][::-1] if is_glyph else pair[0]
+
+    return _ALEF_LAM.sub(written, text)
 
 
 def _with_raised(textpage: Any, place: Place, text: str) -> str:

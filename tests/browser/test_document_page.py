@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import boxes, idle
+from tests.browser.conftest import Server, ask, boxes, idle, send
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 Open = Callable[..., Page]
@@ -95,3 +95,37 @@ def test_what_was_chosen_is_removed_at_once_and_taken_back(open_page: Open, fill
     expect(rows).to_have_count(3)
     expect(rows.first).to_contain_text(HANDBOOK)
     expect(rows.first).to_contain_text("Ready")
+
+
+def test_a_document_from_right_to_left_is_set_so_wherever_it_is_shown(
+    open_page: Open, filled: None, server: Server
+) -> None:
+    words = "العبارة إلى نوردن تغادر الرصيف الشرقي في السابعة صباحا"
+    send(server, "/api/v1/documents?name=ferry-ar.md", f"# العبارة\n\n{words}.\n".encode(), "application/octet-stream")
+    page = opened(open_page, "العبارة")
+    assert from_right(page.locator(".passage .text p", has_text="نوردن"))
+    assert (
+        page.locator(".st-key-upload_view button").evaluate_all("all => new Set(all.map((one) => one.offsetTop)).size")
+        == 1
+    )
+    view(page, "Passages")
+    assert from_right(page.locator(".chunks .text", has_text="نوردن").first)
+    page.get_by_role("link", name="Chat").click()
+    page.get_by_role("heading", name="What would you like to know?").wait_for()
+    idle(page)
+    ask(page, "متى تغادر العبارة إلى نوردن الرصيف الشرقي؟")
+    answer = page.locator(".exchange .block", has_text="نوردن").first
+    answer.wait_for(timeout=60_000)
+    assert from_right(answer)
+
+
+def from_right(text: Locator) -> bool:
+    """Whether a line begins at the right edge of what it stands in."""
+    return text.evaluate(
+        """one => {
+            const range = document.createRange();
+            range.selectNodeContents(one);
+            const [words, room] = [range.getClientRects(), one.getBoundingClientRect()];
+            return room.right - Math.max(...[...words].map((rect) => rect.right)) < 20;
+        }"""
+    )

@@ -192,7 +192,7 @@ def test_a_folder_that_there_is_not_is_said_at_once(open_page: Open, filled: Non
     page = open_page()
     page.get_by_role("button", name="Folder").click()
     page.get_by_label("Or follow a folder").fill("/no/such/folder")
-    page.get_by_role("button", name="Watch").click()
+    page.get_by_role("button", name="Follow", exact=True).click()
     expect(page.get_by_text("/no/such/folder")).to_be_visible()
     expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)
 

@@ -66,7 +66,7 @@ def test_a_site_and_folders_come_in_and_an_answer_links_to_its_page(
     expect(row(tab, "chosen")).to_contain_text("Ready", timeout=60_000)
     idle(tab)
     tab.get_by_label("Or follow a folder").fill(str(tmp_path / "watched"))
-    tab.get_by_role("button", name="Watch").click()
+    tab.get_by_role("button", name="Follow", exact=True).click()
     expect(row(tab, "watched")).to_contain_text("Ready", timeout=60_000)
     (tmp_path / "watched" / "watched.txt").rename(tmp_path / "watched" / "bakery.txt")
     expect(row(tab, "bakery.txt")).to_contain_text("Ready", timeout=60_000)

@@ -359,6 +359,7 @@ class FakeSources:
 
     def update(self, locations: Sequence[str], *, cancellation: Cancellation) -> Iterator[AddEvent]:
         self.library.calls.append(("update", list(locations)))
+        self.library.gate.wait(10)
         yield from self.library.script.get("update", [])
 
     def watch(self, folder: str, *, tags: Sequence[str] = ()) -> FollowedSource:

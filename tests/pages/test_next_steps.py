@@ -25,7 +25,8 @@ def words(library: FakeLibrary, answer: Answer) -> list[str]:
     return [step["words"] for step in next_steps.offered(library, "c", answer)]  # type: ignore[arg-type]
 
 
-def test_steps_are_those_that_may_help(library: FakeLibrary) -> None:
+def test_steps_are_those_that_may_help(library: FakeLibrary, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library.language_models, "suggestions", list)
     search, ask_small = "Search for these words", "Ask small"
     assert words(library, not_found()) == [search, "Choose where to look"]
     assert words(library, not_found(documents=1)) == [search]
@@ -53,6 +54,17 @@ def test_a_model_that_writes_is_offered_below_the_first_quoted_answer(library: F
     library.kept["c"] = [first]
     library.statuses += (SMALL,)
     assert words(library, an_answer()) == ["Again by small"]
+
+
+def test_a_model_that_writes_is_offered_wherever_quoting_is_not_sure_and_not_below_what_was_computed(
+    library: FakeLibrary,
+) -> None:
+    offer = "A language model may know more: Small 1B, 1.8 GB to download"
+    library.kept["c"] = [Message("m", "Why?", NOW, NEAR)] * 3
+    assert offer in words(library, NEAR)
+    assert offer in words(library, not_found())
+    library.kept["c"] = library.kept["c"][:1]
+    assert words(library, replace(an_answer(), table=object())) == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

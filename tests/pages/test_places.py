@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import hosting, owning, resources
+from pages.parts import adding, hosting, owning, resources
 from rag_core.domain import AddEvent, Coverage, FollowedSource
 from rag_core.errors import AddressRefused, SourceUnavailable
 from rag_core.settings import DoorSettings
@@ -114,7 +114,7 @@ def test_how_much_of_a_folder_is_read_and_why_not_the_rest(library: FakeLibrary)
     ]
     test = draw("upload")
     (folder,) = [one for one in test.expander if "papers" in one.label]
-    assert "2 of 9 read, 3 on their way" in folder.label
+    assert "2 of 9 read, 3 to go" in folder.label
     told = said(test)
     assert told.index("**2 files** It is protected") < told.index("**1 file** It is cut off")
     assert "Of kinds that are not taken" in told and "Enter it" in told
@@ -125,7 +125,7 @@ def test_how_much_of_a_folder_is_read_and_why_not_the_rest(library: FakeLibrary)
 def test_a_folder_that_cannot_be_watched_says_why(library: FakeLibrary) -> None:
     test = draw("upload")
     test.text_input(key="upload_watched").set_value("/nowhere")
-    next(button for button in test.button if button.label == "Watch").click().run()
+    next(button for button in test.button if button.label == "Follow").click().run()
     assert "There is no folder" in said(test)
 
 
@@ -142,10 +142,10 @@ def test_others_than_the_owner_follow_folders_that_are_set_alone(
     for folder in (tmp_path, tmp_path / "none", tmp_path / "shared" / "way-out", "relative"):
         test = draw("upload")
         test.text_input(key="upload_watched").set_value(str(folder))
-        next(button for button in test.button if button.label == "Watch").click().run()
+        next(button for button in test.button if button.label == "Follow").click().run()
         assert "cannot be followed from here" in said(test)
     test.text_input(key="upload_watched").set_value(str(tmp_path / "shared"))
-    next(button for button in test.button if button.label == "Watch").click().run()
+    next(button for button in test.button if button.label == "Follow").click().run()
     assert [call for call in library.calls if call[0] == "watch"] == [("watch", str(tmp_path / "shared"))]
 
 
@@ -159,3 +159,30 @@ def test_others_than_the_owner_try_no_address_of_the_servers_network(
         owning.check_server(address)
     for other in ("https://192.0.32.7/v1", "", "http://no such host", "https://[x"):
         owning.check_server(other)
+
+
+def test_a_folder_says_how_much_of_it_is_read_while_it_is(library: FakeLibrary) -> None:
+    library.followed_sources = [FollowedSource("/papers", "folder", documents=4)]
+    library.sources.covered = [Coverage("/papers", 8, 4)]
+    library.gate.clear()
+    test = draw("upload")
+    assert not [one for one in test.expander if "papers" in one.label]  # there is nothing to say why
+    test.button(key="upload_update_0").click().run()
+    (line,) = test.get("progress")
+    assert (line.proto.value, "4 of 8 read" in line.proto.text) == (50, True)
+    library.gate.set()
+    assert not settled(test).get("progress")
+
+
+def test_files_of_which_the_same_is_said_have_one_line(library: FakeLibrary, tmp_path: Path) -> None:
+    names = [f"{number}.txt" for number in range(3)]
+    library.script |= {name: [AddEvent(name, "ready", note="already in the library")] for name in names[:2]}
+    for name in names:
+        (tmp_path / name).write_text("A bridge.")
+    adding.add(resources.library().jobs, [tmp_path / name for name in names])
+    until(lambda: not resources.library().jobs.busy())
+    test = draw("upload")
+    assert "2 documents :gray[already in the library]" in said(test)
+    assert not any(name in said(test) for name in names[:2])
+    assert ":gray[ready]" in said(test)
+    assert "already" not in said(test.button(key="upload_dismiss_alike_0").click().run())

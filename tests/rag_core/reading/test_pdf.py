@@ -20,6 +20,7 @@ from rag_core.reading import Reader, make_card
 from rag_core.reading.pdf import PdfDocument
 from rag_core.reading.pdf_text import FILLER, SOFT_HYPHEN, line_spans
 from rag_core.reading.text import lowered
+from tests.rag_core.reading.raw import CATALOG, PAGES, pdf_of, stream
 
 PDF = "application/pdf"
 
@@ -361,3 +362,23 @@ def test_all_pages_of_a_filing_are_read(shared: Path) -> None:
     pages = read_pages(shared / "filings" / "NETFLIX_2018_10K.pdf")
     assert len(pages) == 82
     assert sum(len(page.lines) for page in pages) > 2500
+
+
+# As such files are drawn: from left to right, the lam and alef of a word as one glyph whose text is both.
+ARABIC = {"A": "م", "B": "لا", "C": "س", "D": "ل", "E": "ا", "F": "ب", "H": "لإ", "I": "ن"}
+
+
+def test_the_letters_of_a_ligature_stand_in_their_order(reader: Reader, tmp_path: Path) -> None:
+    codes = b"\n".join(
+        b"<%02x> <%s>" % (ord(code), text.encode("utf-16-be").hex().encode()) for code, text in ARABIC.items()
+    )
+    to_unicode = b"1 begincodespacerange\n<00> <ff>\nendcodespacerange\n%d beginbfchar\n%s\nendbfchar" % (
+        len(ARABIC), codes,
+    )  # fmt: skip
+    fonts = b"/Resources << /Font << /F1 5 0 R >> >>"
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R " + fonts + b" >>"
+    shown = stream(b"BT /F1 24 Tf 300 700 Td (ABC) Tj 0 -60 Td (FEBDE) Tj 0 -60 Td (ICHE) Tj ET")
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>"
+    path = tmp_path / "arabic.pdf"
+    path.write_bytes(pdf_of([CATALOG, PAGES, page, shown, font, stream(to_unicode)]))
+    assert reader.read(path, path.name).pages[0].text.split() == ["سلام", "اللااب", "الإسن"]
