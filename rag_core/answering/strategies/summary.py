@@ -18,7 +18,7 @@ from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.strategies.written import OpenModel, check_claims
 from rag_core.answering.streaming import Progress
-from rag_core.answering.summaries.condensing import Condensing
+from rag_core.answering.summaries.condensing import Condensing, PartNotes
 from rag_core.answering.summaries.sentence_scoring import EVERYWHERE, telling
 from rag_core.answering.summaries.subject import (
     MOST_DOCUMENTS,
@@ -62,6 +62,7 @@ class Summary(Strategy):
     def __init__(self, encode_tokens: EncodeTokens, open_model: OpenModel) -> None:
         self._encode_tokens = encode_tokens
         self._open_model = open_model
+        self._notes = PartNotes()
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
         """The summary; None for a question that asks for none, or for a mere topic. Raises StoreUnavailable."""
@@ -76,7 +77,8 @@ class Summary(Strategy):
         progress.lap("search")
         written = None
         if question.model != EXTRACTIVE and read:
-            condensing = Condensing(question, self._open_model(question), self._encode_tokens, progress)
+            model = self._open_model(question)
+            condensing = Condensing(question, model, self._encode_tokens, progress, self._notes)
             written = condensing.run(read, _notes(subject))
         if written is None or not written.text.strip():
             written = _extracted(question, subject, read)

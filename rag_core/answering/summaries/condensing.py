@@ -6,9 +6,12 @@ the chunk which it came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rag_core.answering.citations import CitationWriter, Passages, sentences_of
 from rag_core.answering.encoding import EncodeTokens
@@ -27,6 +30,7 @@ from rag_core.retrieval.hierarchy.summaries import in_turn
 _NOTE_TOKENS = 300
 _MOST_ROUNDS = 4
 _SEPARATOR_TOKENS = 2
+_NOTES_KEPT = 256  # of a few sentences each: a book has some eighty parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,35 @@ class Source:
         return f"{self.hit.document.title}, page {self.hit.page_label or self.hit.page}"
 
 
-class Condensing:
-    """One summary by one model."""
+class PartNotes:
+    """The notes that models made lately, by the model and what they are on: a summary that is gone on with, or asked
+    for again, needs none anew. Thread-safe."""
 
-    def __init__(self, question: Question, model: ChatModel, encode_tokens: EncodeTokens, progress: Progress) -> None:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, Sequence[Source]] = OrderedDict()
+
+    def of(self, key: Hashable, make: Callable[[], Sequence[Source]]) -> Sequence[Source]:
+        """Those that are kept, else those that are now made."""
+        with self._lock:
+            found = self._kept.get(key)
+        if found is None:
+            found = make()
+        with self._lock:
+            self._kept[key] = found
+            self._kept.move_to_end(key)
+            while len(self._kept) > _NOTES_KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+
+class Condensing:
+    """One summary by one model; the notes on each part are kept in `notes`."""
+
+    def __init__(
+        self, question: Question, model: ChatModel, encode_tokens: EncodeTokens, progress: Progress, notes: PartNotes
+    ) -> None:
+        self._part_notes = notes
         self._question = question
         self._model = model
         self._encode_tokens = encode_tokens
@@ -91,13 +120,18 @@ class Condensing:
             titles = {source.hit.document.title for source in part}
             about = titles.pop() if len(titles) == 1 else title
             self._progress.tell_stage(f"{doing} part {number} of {len(parts)}: {about}")
-            prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part), citing=self._citing)
-            writer = CitationWriter(Passages([source.hit for source in part]))
-            for text in self._generated(prompt, self._note):
-                writer.feed(text)
-            writer.finish()
-            found += self._cited(writer) or _quoted(part, read)
+            key = self._model.id, self._note, title, tuple((source.hit.chunk_id, source.text) for source in part)
+            found += self._part_notes.of(key, partial(self._on_part, part, title, read))
         return found
+
+    def _on_part(self, part: Sequence[Source], title: str, read: Sequence[Content]) -> list[Source]:
+        """The model's notes on one part, as far as it holds them; else what it says itself."""
+        prompt = prompts.PART.fill(title=prompts.plain(title), context=self._context(part), citing=self._citing)
+        writer = CitationWriter(Passages([source.hit for source in part]))
+        for text in self._generated(prompt, self._note):
+            writer.feed(text)
+        writer.finish()
+        return self._cited(writer) or _quoted(part, read)
 
     def _cited(self, writer: CitationWriter) -> list[Source]:
         """The sentences of a note that passages hold, each with the first of these."""

@@ -15,7 +15,7 @@ from rag_core.answering.question import Question
 from rag_core.answering.strategies.summary import Summary
 from rag_core.answering.strategies.written import check_claims
 from rag_core.answering.streaming import Progress
-from rag_core.answering.summaries.condensing import Condensing
+from rag_core.answering.summaries.condensing import Condensing, PartNotes
 from rag_core.answering.summaries.subject import is_request, subject_of
 from rag_core.domain import Scope, StreamEvent
 from rag_core.models.base import ChatModel
@@ -227,7 +227,7 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     events: list[Any] = []
     question = question_of("Summarise the guide")
     progress = Progress(events.append, lambda: False, {})
-    written = Condensing(question, model, encode_tokens, progress).run([guide])
+    written = Condensing(question, model, encode_tokens, progress, PartNotes()).run([guide])
     stages = [event.stage for event in events if isinstance(event, StreamEvent)]
     parts = len(stages)
     assert parts > 2
@@ -243,6 +243,22 @@ def test_map_and_reduce_read_everything_and_keep_the_citations(filled: Library) 
     assert writer.removed == 0
     checked = check_claims(written, writer, encode_tokens, 1.0, stopped=False)
     assert all(sentence.supported for sentence in checked.sentences)
+
+
+def test_a_summary_that_is_gone_on_with_makes_no_notes_anew(filled: Library) -> None:
+    model = Copying()
+    strategy = Summary(encode_tokens, lambda question: model)
+
+    def written() -> str:
+        question = question_of("Summarise the water works guide", contents_of(filled))
+        made = strategy.write(question, filled.asking.passages, Progress(lambda _: None, lambda: False, {}))
+        assert made is not None
+        return made.text
+
+    first, asked = written(), len(model.prompts)
+    assert asked > 2
+    assert written() == first
+    assert len(model.prompts) == asked + 1  # the summary itself alone
 
 
 def question_of(text: str, contents: Contents | None = None) -> Question:
