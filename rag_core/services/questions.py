@@ -29,6 +29,7 @@ from rag_core.errors import (
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval import Rerankers, Retrieval, for_passages, for_search
+from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.hierarchy.rewriting import Write
 from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.services.answer_cache import AnswersAgain, Chosen, events_of
@@ -231,11 +232,14 @@ class QuestionService:
         return Rechunked(self._storage, embedder, settings.chunking, least, self._rerankers)
 
     def answer(
-        self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool]
-    ) -> Answer:
-        """An answer from what `find` finds, kept nowhere. Raises ModelUnavailable, StoreUnavailable, Cancelled."""
+        self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool],
+        contents: Contents | None = None,
+    ) -> Answer:  # fmt: skip
+        """An answer from what `find` finds, kept nowhere; of `contents` whole documents are read. Raises
+        ModelUnavailable, StoreUnavailable, Cancelled."""
         answerer = self._answers()
-        events = answerer.stream(answerer.understand(question, settings=settings), find, stopped)
+        understood = answerer.understand(question, settings=settings, contents=contents)
+        events = answerer.stream(understood, find, stopped)
         answers = [event.answer for event in events if event.answer is not None]
         if not answers:
             raise ModelUnavailable("The model gave no answer.")
@@ -244,7 +248,8 @@ class QuestionService:
     def quoted(self, question: str, scope: Scope) -> Answer:
         """The extractive model's answer as the library is now, kept nowhere. Raises as `answer` does."""
         settings = self._preferences.settings.changed("generation", model=EXTRACTIVE)
-        return self.answer(question, settings, lambda text: self.passages(text, scope), lambda: False)
+        contents = self.library.contents(scope)
+        return self.answer(question, settings, lambda text: self.passages(text, scope), lambda: False, contents)
 
     def language_model(self, model_id: str, settings: Settings) -> ChatModel:
         """A language model, opened where it is not yet. Raises ModelUnavailable."""

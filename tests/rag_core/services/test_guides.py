@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rag_core import Library
+from rag_core.domain import Scope
 from tests.browser.conftest import SAMPLES
 
 
@@ -19,3 +20,17 @@ def test_a_guide_has_lines_figures_and_questions_of_the_document(library: Librar
     assert all(any(character.isdigit() for character in line.text) for line in guide.figures)
     assert not {line.text for line in guide.lines} & {line.text for line in guide.figures}
     assert library.guides.of(document) == guide
+
+
+def test_the_lines_of_a_guide_are_those_of_a_summary(library: Library) -> None:
+    names = ("veyra-ferry-handbook.pdf", "water-works-guide.md")
+    handbook, works = (
+        event.document for event in library.add([SAMPLES / name for name in names]) if event.stage == "ready"
+    )
+    assert handbook is not None
+    assert works is not None
+    for document in (handbook, works):
+        summary = library.ask("Summarise this document", scope=Scope(documents=(document.id,)))
+        assert [line.text for line in library.guides.of(document).lines] == [
+            citation.text for citation in summary.citations[:5]
+        ]
