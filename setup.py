@@ -11,6 +11,7 @@ FACE = [f"lectern_app.{name}" for name in find_packages(include=["pages", "pages
 
 S3 = ["s3fs==2026.9.0"]
 MILVUS = ["pymilvus==3.0.2"]
+RAY = ["ray>=2.59,<3"]
 
 setup(
     packages=["lectern_app", *FACE, *find_packages(include=["rag_core", "rag_core.*", "accelerator", "accelerator.*"])],
@@ -18,10 +19,12 @@ setup(
     extras_require={
         "llama": COMPILED,
         "umap": ["umap-learn>=0.5.9"],
-        # More than one machine (docs/scale.md): originals in a bucket, BSD-3, and vectors in Milvus, Apache-2.0.
-        "distributed": [*S3, *MILVUS],
+        # More than one machine (docs/scale.md): originals in a bucket, BSD-3, vectors in Milvus and work on Ray, both
+        # Apache-2.0.
+        "distributed": [*S3, *MILVUS, *RAY],
         "s3": S3,
         "milvus": MILVUS,
+        "ray": RAY,
         "window": ["pywebview>=5"],
         # pillow-heif is BSD; its libheif and libde265 are LGPL, its x265, which only writes, GPL.
         "heic": ["pillow-heif>=1"],

@@ -72,7 +72,7 @@ class Library:
 
     def _wire(self, settings: Settings, storage: Storage, reader: Reader) -> None:
         """What keeps documents, and what both roads share; then what is asked of them, and what works beside."""
-        from rag_core.ingest import Ingest
+        from rag_core.ingest import Ingest, open_stages
         from rag_core.services.catalogue import Catalogue
         from rag_core.services.collections import Collections
         from rag_core.services.dump_files import DumpFiles
@@ -84,7 +84,10 @@ class Library:
 
         self.preferences = Preferences(settings, storage)
         self.embedding = EmbeddingInUse(storage, self.preferences)
-        self.ingest = Ingest(lambda: self.settings, storage, reader, self.embedding.for_new_documents, self._forget)
+        self.ingest = Ingest(
+            lambda: self.settings, storage, open_stages(settings, reader), self.embedding.for_new_documents,
+            self._forget,
+        )  # fmt: skip
         self.sources = FollowedSources(storage, self.ingest, self.settings)
         self.catalogue = Catalogue(storage, self._forget)
         self.collections = Collections(storage, lambda: self.settings)

@@ -58,6 +58,11 @@ def serve_here(session: Session, port: int, address: str = HERE, *, browser: boo
     settings = session.settings
     if settings.jobs.taken:
         raise ConfigurationError("LECTERN_JOBS__TAKEN makes a worker, which serves nothing.", help="lectern worker")
+    if settings.jobs.executor != "local":
+        raise ConfigurationError(
+            "LECTERN_JOBS__EXECUTOR is for add, reembed and workers: whatever joins a Ray cluster ends with its node.",
+            help="lectern worker --executor ray",
+        )
     check_port(port, address)
     if not is_own(address) and not _signs_in():
         _check_keys(settings)

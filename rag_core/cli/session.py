@@ -15,7 +15,8 @@ import click
 
 from rag_core import server_file
 from rag_core.cancellation import Cancellation
-from rag_core.errors import LecternError, StoreUnavailable
+from rag_core.cli.output import report
+from rag_core.errors import ConfigurationError, LecternError, StoreUnavailable
 from rag_core.paths import data_dir as default_dir
 from rag_core.remote.wire import Wire
 
@@ -99,6 +100,19 @@ class Session:
         self._held.enter_context(logs.kept(self.folder, self.settings.logs))
         return library
 
+    def execute(self, executor: str | None) -> None:
+        """Have another executor than that of the settings read and embed, and say which. Raises LecternError."""
+        if executor is not None:
+            self.settings = self.settings.changed("jobs", executor=executor)
+            if executor != "local" and self.wire is not None:
+                raise ConfigurationError(
+                    "The server of this data directory reads and embeds by itself.",
+                    help="Close it, or give this command a data directory of its own: docs/scale.md.",
+                )
+        if self.wire is None and self.settings.jobs.executor != "local":
+            how = self.library.maintenance.open_executor()
+            report(self.as_json, {"event": "executor", "about": how}, f"{'executor':10} {how}")
+
     def asked(
         self, question: str, narrowed: Mapping[str, Any] | None, token: Cancellation | None = None, **given: Any
     ) -> Generator[tuple[str, Any]]:
@@ -145,6 +159,11 @@ def command(name: str, *, help: str) -> Callable[[Callable[..., int | None]], cl
         return run
 
     return make
+
+
+executor_option = click.option(
+    "--executor", type=click.Choice(["local", "ray"]), help="what reads and embeds: this machine, or a Ray cluster"
+)
 
 
 def completed(path: str, names: Callable[[Any], list[str]]) -> Callable[..., list[str]]:

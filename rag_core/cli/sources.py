@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rag_core.cli.output import adding, counts, report, say, steps
-from rag_core.cli.session import Session, command
+from rag_core.cli.session import Session, command, executor_option
 from rag_core.errors import EncryptedDocument
 
 if TYPE_CHECKING:
@@ -27,8 +27,13 @@ _DELAY_S = 0.5
 @click.option("--pages", type=int, default=50, help="most addresses fetched for each that is named (50)")
 @click.option("--delay", type=float, default=_DELAY_S, help="seconds between two requests (0.5)")
 @click.option("--password", help="password of encrypted PDF documents; asked for when it is left out")
-def add(session: Session, sources: tuple[str, ...], depth: int, pages: int, delay: float, password: str | None) -> int:
+@executor_option
+def add(
+    session: Session, sources: tuple[str, ...], depth: int, pages: int, delay: float, password: str | None,
+    executor: str | None,
+) -> int:  # fmt: skip
     """Add files (PDF, Office, web, EPUB, mail, CSV, text, code, images), folders, archives and addresses."""
+    session.execute(executor)
     return _added(session, sources, depth, pages, delay, password)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rag_core.cli.output import counts, emit, say, steps
-from rag_core.cli.session import Session, command
+from rag_core.cli.session import Session, command, executor_option
 
 if TYPE_CHECKING:
     from rag_core.domain import Finding, Report
@@ -54,9 +54,11 @@ def repair(session: Session) -> int:
 @command("reembed", help="Re-embed every document with another model; the old one answers meanwhile.")
 @click.option("--model", help="packaged model, or a folder; without it that of the settings")
 @click.option("--precision", type=click.Choice(["auto", "float32", "bf16", "int8"]), help="precision of the model")
-def reembed(session: Session, model: str | None, precision: str | None) -> None:
+@executor_option
+def reembed(session: Session, model: str | None, precision: str | None, executor: str | None) -> None:
     """Print each step."""
     session.changes("reembed")
+    session.execute(executor)
     library = session.library
     wanted = {name: value for name, value in (("model", model), ("precision", precision)) if value is not None}
     chosen = library.settings.changed("embedding", **wanted).embedding if wanted else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from rag_core.cli.output import emit, say
-from rag_core.cli.session import Session, command
+from rag_core.cli.session import Session, command, executor_option
 from rag_core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ _USUAL = "adding,recognising"
 @click.option("--lanes", default="", help=f"whose jobs, of adding, recognising, clustering ({_USUAL} without it)")
 @click.option("--slots", type=click.IntRange(0, 64), default=0, help="documents that are read at a time")
 @click.option("--drain", type=click.FloatRange(min=0), default=60.0, help="longest wait for what is under way, seconds")
-def worker(session: Session, lanes: str, slots: int, drain: float) -> None:
+@executor_option
+def worker(session: Session, lanes: str, slots: int, drain: float, executor: str | None) -> None:
     """Work until SIGTERM or Ctrl-C, then end what is under way and leave the rest to others."""
     from rag_core import logs
     from rag_core.library import Library
@@ -40,9 +41,12 @@ def worker(session: Session, lanes: str, slots: int, drain: float) -> None:
         stopped.set()
 
     settings = _settings(session.settings, lanes, slots)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+    settings = settings.changed("jobs", executor=executor) if executor else settings
     with logs.kept(session.folder, settings.logs), Library.open(settings) as library:
+        if settings.jobs.executor != "local":
+            _tell(session, "executor", library.maintenance.open_executor())
+        for number in (signal.SIGTERM, signal.SIGINT):  # Ray has set its own
+            signal.signal(number, stop)
         _tell(session, "takes", ", ".join(settings.jobs.taken))
         library.jobs.resume()
         version, is_loaded = -1, False

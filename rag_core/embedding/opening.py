@@ -93,7 +93,8 @@ def _open(
         if precision == "int8" and "INT8" not in capabilities():
             raise ModelUnavailable("OpenVINO has no 8-bit runtime for this processor")
         folder = exported_model(source, precision, models_dir)
-        return OpenVinoEmbedder(source, precision, folder, RuntimeConfig.usual(settings.batch_size), notes=notes)
+        config = RuntimeConfig.usual(settings.batch_size, settings.cores)
+        return OpenVinoEmbedder(source, precision, folder, config, notes=notes)
     if kind == "onnx":
         from rag_core.embedding.onnx_runtime import OnnxEmbedder
 

@@ -36,9 +36,9 @@ class RuntimeConfig:
     threads: int
 
     @classmethod
-    def usual(cls, batch_size: int = 0) -> Self:
-        """That of this machine; batch_size: another than the usual one."""
-        cores = usable_cores()
+    def usual(cls, batch_size: int = 0, cores: int = 0) -> Self:
+        """That of this machine; batch_size, cores: another than the usual one, and fewer than all."""
+        cores = min(cores or usable_cores(), usable_cores())
         return cls(batch_size or USUAL_BATCH, min(cores, _MOST_STREAMS), cores)
 
 

@@ -48,18 +48,19 @@ def parse(run: RunContext, works: Sequence[Work], ahead: Executor) -> list[Work]
 def chunk(run: RunContext, works: Sequence[Work]) -> list[Work]:
     """Cut documents that were read into chunks."""
     alone = works[0].source if len(works) == 1 else None
-    cut = []
-    for work in works:
-        try:
-            with stage("chunking", work.document.id):
-                made = _cut(run, work, alone)
+    cut: list[Work] = []
+
+    def cut_together(works: Sequence[Work]) -> None:
+        with stage("chunking", *_ids(works)):
+            made = _cut(run, works, alone)
+        for work in made:
             may_be_empty = work.parsed.to_recognise or any(page.recogniser for page in work.parsed.pages)
-            if not made.chunks and not may_be_empty:
-                raise UnreadableDocument("The document holds no text.")
-        except LecternError as error:
-            run.give_up(work, error)
-        else:
-            cut.append(made)
+            if work.chunks or may_be_empty:
+                cut.append(work)
+            else:
+                run.give_up(work, UnreadableDocument("The document holds no text."))
+
+    each(works, cut_together, run.give_up)
     return cut
 
 
@@ -116,7 +117,7 @@ def _read_all(run: RunContext, works: Sequence[Work], ahead: Executor) -> Sequen
     if len(works) == 1 and not works[0].is_small:
         return [_read(run, works[0], ahead)]
     files = [_file(run, work) for work in works]
-    read = stages.parse_small(files, run.settings.reading, reader=run.reader, stopped=lambda: run.stopped(None))
+    read = run.stages.parse_small(files, run.settings.reading, stopped=lambda: run.stopped(None))
     return [
         _read(run, work, ahead, is_locked=True) if isinstance(found, EncryptedDocument) else found
         for work, found in zip(works, read, strict=True)
@@ -144,12 +145,12 @@ def _read(run: RunContext, work: Work, ahead: Executor, *, is_locked: bool = Fal
         parsed = stages.with_card(file, so_far())
         new = replace(parsed, pages=parsed.pages[done:])
         done = pages
-        ahead.put([_cut(run, replace(work, parsed=new, whole=False), work.source)])
+        ahead.put(_cut(run, [replace(work, parsed=new, whole=False)], work.source))
 
     try:
         file = _file(run, work, is_locked=is_locked)
-        parsed = stages.parse(
-            file, run.settings.reading, reader=run.reader, begun=begun, stopped=lambda: run.stopped(work.source),
+        parsed = run.stages.parse(
+            file, run.settings.reading, begun=begun, stopped=lambda: run.stopped(work.source),
             progress=lambda done, total: run.tell(work.source, "reading", done, total),
         )  # fmt: skip
         if run.password and parsed.media_type in LOCKABLE:
@@ -173,14 +174,14 @@ def _model(run: RunContext, embedder: Embedder) -> stages.Model:
     return stages.Model(embedder.profile, embedder.model, run.settings.embedding, run.settings.models_dir)
 
 
-def _cut(run: RunContext, work: Work, alone: str | None) -> Work:
-    """A document with its chunks. One of many is not stopped by itself."""
+def _cut(run: RunContext, works: Sequence[Work], alone: str | None) -> list[Work]:
+    """Documents with their chunks. One of many is not stopped by itself."""
     embedder = run.embedder()
-    chunks = stages.chunk(
-        work.document.id, work.parsed, run.settings.chunking, _model(run, embedder), embedder=embedder,
-        stopped=lambda: run.stopped(alone),
+    found = run.stages.chunk(
+        [(work.document.id, work.parsed) for work in works], run.settings.chunking, _model(run, embedder),
+        embedder=embedder, stopped=lambda: run.stopped(alone),
     )  # fmt: skip
-    return replace(work, chunks=chunks)
+    return [replace(work, chunks=chunks) for work, chunks in zip(works, found, strict=True)]
 
 
 def _embed(run: RunContext, works: Sequence[Work]) -> None:
@@ -201,7 +202,7 @@ def _embed(run: RunContext, works: Sequence[Work]) -> None:
 
     tell(0, len(wanted))
     contexts, texts = [context for _, (_, context, _) in wanted], [text for _, (_, _, text) in wanted]
-    made = stages.embed(
+    made = run.stages.embed(
         texts, contexts, _model(run, embedder), embedder=embedder, progress=tell, stopped=lambda: run.stopped(alone)
     )  # fmt: skip
     for (work, key), vector, parts in zip(wanted, made.vectors, made.pieces, strict=True):

@@ -15,8 +15,8 @@ from rag_core.embedding import Embedder
 from rag_core.errors import Cancelled, LecternError, StoreUnavailable
 from rag_core.ingest.folder_ends import Folder
 from rag_core.ingest.leases import Leases
+from rag_core.ingest.stages import Stages
 from rag_core.ingest.work import Work
-from rag_core.reading import Reader
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 
@@ -45,7 +45,7 @@ class RunContext:
 
     settings: Settings
     storage: Storage
-    reader: Reader
+    stages: Stages
     embedder: Callable[[], Embedder]
     leases: Leases
     committing: threading.Lock

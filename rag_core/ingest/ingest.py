@@ -16,8 +16,9 @@ from rag_core.ingest.context import RunContext
 from rag_core.ingest.intake import intake, leave_pending
 from rag_core.ingest.leases import Leases
 from rag_core.ingest.pipeline import carry
+from rag_core.ingest.stages import Stages
 from rag_core.ingest.work import BATCH_DOCUMENTS, Work
-from rag_core.reading import SUFFIXES, Reader
+from rag_core.reading import SUFFIXES
 from rag_core.settings import Settings
 from rag_core.sources import CONTAINERS, Found, Looking, Source, expand
 from rag_core.storage import Storage
@@ -30,21 +31,21 @@ TAKEN = SUFFIXES | CONTAINERS
 class Ingest:
     """Adds sources to a library. One per library; runs of several callers go side by side.
 
-    `settings()` are those in effect when a run begins, `embedder()` the model for what it adds. `removed` is told of
-    documents that newer versions took the places of.
+    `settings()` are those in effect when a run begins, `embedder()` the model for what it adds. `stages` is where the
+    work is carried out. `removed` is told of documents that newer versions took the places of.
     """
 
     def __init__(
         self,
         settings: Callable[[], Settings],
         storage: Storage,
-        reader: Reader,
+        stages: Stages,
         embedder: Callable[[], Embedder],
         removed: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._settings = settings
         self._storage = storage
-        self._reader = reader
+        self.stages = stages
         self._embedder = embedder
         self._removed = removed
         self._committing = threading.Lock()
@@ -66,6 +67,7 @@ class Ingest:
         again: bool = True,
     ) -> Iterator[AddEvent]:
         """The same for what `found` makes of a look. again: what the user removed, or what failed, is left as it is."""
+        self.stages.open()
         run = self._new(password, cancellation)
         # Whatever was accepted is resumed when this process ends early: so all is, however long reading takes.
         return self._carried(run, lambda: intake(run, found(self._looking(run, again))), room=math.inf)
@@ -86,6 +88,7 @@ class Ingest:
         self, documents: Mapping[str, str] | None = None, *, cancellation: Cancellation | None = None
     ) -> Iterator[AddEvent]:
         """Finish accepted documents: these ids, each with the name that its events have, or all there are."""
+        self.stages.open()
         run = self._new(None, cancellation, documents)
         if documents is not None:
             return self._carried(run, lambda: pending.named_documents(run))
@@ -96,6 +99,7 @@ class Ingest:
     ) -> Iterator[AddEvent]:
         """Read a failed document again from its kept bytes, perhaps with a password; of a ready one, in the background,
         the pages that could not be recognised."""
+        self.stages.open()
         run = self._new(password, cancellation)
         self._storage.documents.retry(document.id)
         self._storage.documents.recognition.retry(document.id)
@@ -107,6 +111,7 @@ class Ingest:
 
         Their chunks answer until the new ones take their place. One that fails stays as it is.
         """
+        self.stages.open()
         run = self._new(None, None, documents)
         return self._carried(run, lambda: pending.ready_documents(run))
 
@@ -134,12 +139,13 @@ class Ingest:
             run.interrupt()
         for run in runs:
             run.end()
+        self.stages.close()
 
     def _new(
         self, password: str | None, cancellation: Cancellation | None, names: Mapping[str, str] | None = None
     ) -> RunContext:
         return RunContext(
-            self._settings(), self._storage, self._reader, self._embedder, self._leases, self._committing,
+            self._settings(), self._storage, self.stages, self._embedder, self._leases, self._committing,
             self._removed, cancellation or Cancellation(), names=names or {},
             # What no document can have as its password is a wrong one, not a failure of a store.
             password=storable(password) if password else None,

@@ -29,15 +29,17 @@ def carry(run: RunContext, accepted: Iterable[Sequence[Work]], *, room: float) -
         Executor(
             lambda works: committing.put(embed(run, works)),
             weigh=lambda work: work.size, batch=BATCH_CHUNKS, room=BATCH_CHUNKS, broken=run.interrupt,
+            workers=run.stages.embedders,
         ) as embedding,
         Executor(
             lambda works: committing.put(embed(run, works)),
             weigh=lambda work: work.size, batch=BATCH_CHUNKS, room=BATCH_CHUNKS, broken=run.interrupt,
+            workers=run.stages.embedders,
         ) as embedding_long,
         Executor(
             lambda works: embed_all(chunk(run, parse(run, works, embedding_long))),
             weigh=lambda work: work.files, batch=BATCH_DOCUMENTS, room=room, broken=run.interrupt,
-            workers=run.reader.processes,
+            workers=run.stages.readers,
         ) as reading,
     ):  # fmt: skip
         for works in accepted:

@@ -2,7 +2,8 @@
 
 What they take and return can be pickled and holds nothing of a library, so that they can run on another machine. What
 computes, reading processes or an embedding model, a process opens from the values and keeps; a caller that has its own
-open passes it along. `batches` has a run go through them here.
+open passes it along. `batches` has a run go through them, wherever `Stages` carries them out: `LocalStages` here,
+`ray_stages` on a cluster.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +127,88 @@ def embed(
     return Embedded(
         encoder.profile, *encoder.encode_with_pieces(texts, contexts, progress=progress, cancelled=stopped)
     )  # fmt: skip
+
+
+class Stages(Protocol):
+    """Where the stages are carried out; each is as the function of its name. Thread-safe.
+
+    readers, embedders: how many calls of `parse` and of `embed` it takes at a time. embedder: the model as this process
+    has it open. close: ends what it has begun.
+    """
+
+    readers: int
+    embedders: int
+
+    def open(self) -> str:
+        """Begin, harmless where it has begun. Returns what carries them out, for people. Raises LecternError."""
+
+    def parse(
+        self, file: File, settings: ReadingSettings, *, progress: Progress, stopped: Stopped, begun: Begun
+    ) -> ParsedDocument:
+        """See the function."""
+
+    def parse_small(
+        self, files: Sequence[File], settings: ReadingSettings, *, stopped: Stopped
+    ) -> list[ParsedDocument | LecternError]:
+        """See the function."""
+
+    def chunk(
+        self, documents: Sequence[tuple[str, ParsedDocument]], settings: ChunkingSettings, model: Model, *,
+        embedder: Embedder, stopped: Stopped,
+    ) -> list[tuple[Chunk, ...]]:  # fmt: skip
+        """The same of several, each with its id."""
+
+    def embed(
+        self, texts: Sequence[str], contexts: Sequence[str], model: Model, *, embedder: Embedder,
+        progress: Progress | None = None, stopped: Stopped,
+    ) -> Embedded:  # fmt: skip
+        """See the function."""
+
+    def close(self) -> None:
+        """Nothing is carried out from now on."""
+
+
+class LocalStages:
+    """The stages in this process, by its reader and its model."""
+
+    embedders = 1
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self.readers = reader.processes
+
+    def open(self) -> str:
+        """Nothing is to begin."""
+        return "in this process"
+
+    def parse(
+        self, file: File, settings: ReadingSettings, *, progress: Progress, stopped: Stopped, begun: Begun
+    ) -> ParsedDocument:
+        """By a process of the reader."""
+        return parse(file, settings, reader=self._reader, progress=progress, stopped=stopped, begun=begun)
+
+    def parse_small(
+        self, files: Sequence[File], settings: ReadingSettings, *, stopped: Stopped
+    ) -> list[ParsedDocument | LecternError]:
+        """By a process of the reader."""
+        return parse_small(files, settings, reader=self._reader, stopped=stopped)
+
+    def chunk(
+        self, documents: Sequence[tuple[str, ParsedDocument]], settings: ChunkingSettings, model: Model, *,
+        embedder: Embedder, stopped: Stopped,
+    ) -> list[tuple[Chunk, ...]]:  # fmt: skip
+        """One after another."""
+        return [chunk(key, parsed, settings, model, embedder=embedder, stopped=stopped) for key, parsed in documents]
+
+    def embed(
+        self, texts: Sequence[str], contexts: Sequence[str], model: Model, *, embedder: Embedder,
+        progress: Progress | None = None, stopped: Stopped,
+    ) -> Embedded:  # fmt: skip
+        """By the model that is open."""
+        return embed(texts, contexts, model, embedder=embedder, progress=progress, stopped=stopped)
+
+    def close(self) -> None:
+        """Whoever opened the reader closes it."""
 
 
 def _card_or_error(file: File, parsed: ParsedDocument | LecternError) -> ParsedDocument | LecternError:

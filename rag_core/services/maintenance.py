@@ -11,6 +11,7 @@ from rag_core.cancellation import Cancellation
 from rag_core.domain import BackupReport, LibraryStatus, Progress, Report, TargetProfile
 from rag_core.errors import LecternError
 from rag_core.ingest import Ingest
+from rag_core.ingest.stages import Model
 from rag_core.services import rechunking
 from rag_core.services.embedding_in_use import EmbeddingInUse
 from rag_core.services.language_models import LanguageModels
@@ -44,6 +45,11 @@ class Maintenance:
         self._closing = closing
         self._remaking = threading.Lock()
         self._stepping = threading.Lock()
+
+    def open_executor(self) -> str:
+        """Begin what reads and embeds, or join it where that is a cluster. Returns what it is, for people. Raises
+        ConfigurationError, StoreUnavailable."""
+        return self._ingest.stages.open()
 
     def status(self) -> LibraryStatus:
         """Counts, profile, engine, stores, models, and whatever is worth saying."""
@@ -98,9 +104,13 @@ class Maintenance:
         token = cancellation or Cancellation()
         own = self._preferences.settings
         with self._remade():
-            embedder = open_embedder(settings or target_settings(self._storage, own.embedding), own.models_dir)
+            self._ingest.stages.open()
+            wanted = settings or target_settings(self._storage, own.embedding)
+            embedder = open_embedder(wanted, own.models_dir)
+            model = Model(embedder.profile, embedder.model, wanted, own.models_dir)
             run = Reembedding(
-                self._storage, embedder, turn=self._ingest.committing, applied=lambda: self._embedding.use(embedder),
+                self._storage, embedder, self._ingest.stages, model,
+                turn=self._ingest.committing, applied=lambda: self._embedding.use(embedder),
                 stopped=lambda: token.is_set() or self._closing(), min_free_bytes=own.storage.min_free_bytes,
             )  # fmt: skip
             try:

@@ -23,6 +23,7 @@ from rag_core.errors import (
     StoreCorrupt,
     StoreUnavailable,
 )
+from rag_core.ingest.stages import Model, Stages
 from rag_core.settings import EmbeddingSettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dumps import DumpStore
@@ -41,14 +42,16 @@ _WAYS = "on the System page, or with python -m rag_core reembed"
 class Reembedding:
     """One run. Its steps are told as they are done; whoever stops iterating stops it, and a later run goes on.
 
-    `turn` is held while the library cuts over: it keeps documents from being committed. `applied` is called in that
-    very instant, when questions must be embedded with the new model.
+    `stages` embed by `model`, which `embedder` is here. `turn` is held while the library cuts over: it keeps documents
+    from being committed. `applied` is called in that very instant, when questions must be embedded with the new model.
     """
 
     def __init__(
         self,
         storage: Storage,
         embedder: Embedder,
+        stages: Stages,
+        model: Model,
         *,
         turn: AbstractContextManager[object],
         applied: Callable[[], None],
@@ -58,6 +61,8 @@ class Reembedding:
         self._storage = storage
         self._vectors = storage.new_vectors
         self._embedder = embedder
+        self._stages = stages
+        self._model = model
         self._turn = turn
         self._applied = applied
         self._stopped = stopped
@@ -115,7 +120,7 @@ class Reembedding:
         done, total = self._vectors.counts()
         yield Progress("embedding", done, total)
         while True:
-            texts = self._vectors.missing(last, _BATCH)
+            texts = self._vectors.missing(last, _BATCH * self._stages.embedders)
             if texts:
                 self._embed_batch(texts, stopped)
                 last, done = texts[-1], done + len(texts)
@@ -145,12 +150,12 @@ class Reembedding:
     def _embed_texts(self, texts: list[Text], stopped: Callable[[], bool]) -> None:
         contexts = [context_of(text.title, text.section) for text in texts]
         embedded = [embedded_text(text.text, text.index) for text in texts]
-        rows, pieces = self._embedder.encode_with_pieces(embedded, contexts, cancelled=stopped)
+        made = self._stages.embed(embedded, contexts, self._model, embedder=self._embedder, stopped=stopped)
         for document_id in {text.document_id for text in texts}:
             # First of all, so that a dump is never older than the vectors in PostgreSQL.
             self._dumps.remove(document_id)
             self._written.pop(document_id, None)
-        self._vectors.put(self.profile, self._embedder.model, texts, rows, pieces)
+        self._vectors.put(self.profile, self._embedder.model, texts, made.vectors, made.pieces)
 
     def _leave_out(self, failed: Mapping[str, LecternError]) -> None:
         """Documents that the new model fails at fail by themselves, and can be tried again. Raises what the model

@@ -125,4 +125,5 @@ class EmbeddingSettings(Group):
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = Field(default="auto", description="runtime of the model")
     batch_size: int = Field(default=0, ge=0, le=1024, description="texts in one pass, 0 for the usual 8")
+    cores: int = Field(default=0, ge=0, le=1024, description="processor cores that OpenVINO takes, 0 for all of them")
     context: bool = Field(default=True, description="embed title and section before each chunk's text")

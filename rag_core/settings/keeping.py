@@ -50,6 +50,11 @@ class JobSettings(Group):
     taken: Several[WorkerLane] = Field(
         default=(), description="lanes whose jobs this process takes as a worker, which serves nothing"
     )
+    executor: Literal["local", "ray"] = Field(
+        default="local",
+        description="what reads and embeds for `add`, `reembed` and `worker`: this machine, or the Ray cluster of"
+        " `RAY_ADDRESS`",
+    )
 
 
 class DoorSettings(Group):

@@ -15,6 +15,7 @@ from rag_core.domain import Chunk, Document
 from rag_core.embedding import Embedder, open_embedder
 from rag_core.errors import Cancelled
 from rag_core.ingest import Ingest, batches
+from rag_core.ingest.stages import LocalStages
 from rag_core.ingest.work import Work
 from rag_core.reading import Reader, reader
 from tests.conftest import PROJECT
@@ -99,7 +100,7 @@ def test_what_was_embedded_before_a_cut_over_is_embedded_by_the_new_model(settin
         open_embedder(settings.changed("embedding", context=False).embedding, settings.models_dir) as new,
     ):
         in_use = [old]
-        ingest = Ingest(lambda: settings, library.storage, library.reader, lambda: in_use[0])
+        ingest = Ingest(lambda: settings, library.storage, LocalStages(library.reader), lambda: in_use[0])
         path = tmp_path / "a.txt"
         path.write_text("The ferry leaves at nine.")
         last = _with_lock(ingest, lambda event: in_use.__setitem__(0, new), path)
