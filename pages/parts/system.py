@@ -18,7 +18,7 @@ def language_choice() -> None:
     """In which language the pages are read. What is chosen is told to the browser, which keeps it and asks anew."""
     with st.container(key="system_language"):
         st.selectbox(
-            f":material/language: {_('Language')}", list(LANGUAGES), format_func=lambda code: LANGUAGES[code],
+            _("Language"), list(LANGUAGES), format_func=lambda code: LANGUAGES[code],
             index=list(LANGUAGES).index(language.current()), key="system_language_chosen", width=240,
             help=_("Kept in this browser."),
             on_change=lambda: language.choose(st.session_state["system_language_chosen"]),

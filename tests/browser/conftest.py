@@ -226,4 +226,4 @@ def ask(page: Page, question: str) -> None:
 def boxes(page: Page) -> int:
     """How many highlighted boxes lie over the page's picture; waits for the first."""
     page.locator(".passage .box").first.wait_for()
-    return page.locator(".passage .box").count()
+    return page.locator(".passage .box").count() or boxes(page)  # the page may be drawn anew between the two

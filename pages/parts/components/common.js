@@ -35,6 +35,9 @@ const make = (tag, className = "", text = null) => {
   return element;
 };
 
+// A cell of a table's head; the corner that says nothing heads nothing.
+const headCell = (text, kind = "") => make(text.trim() ? "th" : "td", `${kind}${text.trim() ? "" : " corner"}`.trim(), text);
+
 const ICONS = {
   close: "M6 6 18 18 M18 6 6 18",
   left: "M14.5 5.5 8 12 14.5 18.5",

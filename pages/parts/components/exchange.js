@@ -42,7 +42,8 @@ const drawTable = (block, data) => {
   block.rows.forEach((row, place) => {
     const line = make("tr");
     row.forEach((runs) => {
-      const cell = make(place ? "td" : "th");
+      const cell = place ? make("td") : headCell(runs.map(({ text = "" }) => text).join(""));
+      cell.replaceChildren();
       drawRuns(cell, runs, data);
       line.append(cell);
     });
@@ -206,11 +207,11 @@ const drawCondition = (words, at, act) => {
 const drawRows = ({ heads, rows, words }) => {
   const wide = make("div", "wide");
   wide.tabIndex = 0;
-  wide.setAttribute("role", "region");
+  wide.setAttribute("role", "group");
   wide.setAttribute("aria-label", words);
   const table = make("table", "block");
   const head = table.insertRow();
-  ["", ...heads].forEach((text) => head.append(make("th", "", text)));
+  ["", ...heads].forEach((text) => head.append(headCell(text)));
   rows.forEach((cells, place) => {
     const row = table.insertRow();
     row.dataset.row = String(place);

@@ -29,7 +29,7 @@ const drawRow = (row, place, columns) => {
 const drawGrid = (data) => {
   const wide = make("div", "wide");
   wide.tabIndex = 0;
-  wide.setAttribute("role", "region");
+  wide.setAttribute("role", "group");
   wide.setAttribute("aria-label", visible(data.label));
   const table = make("table");
   const head = table.createTHead().insertRow();

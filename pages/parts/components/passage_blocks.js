@@ -12,7 +12,7 @@ const drawParts = (parts) =>
 const widely = (label, content) => {
   const wide = make("div", "wide");
   wide.tabIndex = 0;
-  wide.setAttribute("role", "region");
+  wide.setAttribute("role", "group");
   wide.setAttribute("aria-label", label);
   wide.append(content);
   return wide;
@@ -23,9 +23,10 @@ const drawTable = (rows) => {
   rows.forEach(({ head, cells }) => {
     const row = table.insertRow();
     cells.forEach(({ span, parts }) => {
-      const cell = make(head ? "th" : "td", cells.length === 1 ? "group" : "");
+      const group = cells.length === 1 ? "group" : "";
+      const cell = head ? headCell(parts.map(([text]) => text).join(""), group) : make("td", group);
       cell.colSpan = span;
-      cell.append(...drawParts(parts));
+      cell.replaceChildren(...drawParts(parts));
       row.append(cell);
     });
   });

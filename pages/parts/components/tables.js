@@ -14,7 +14,7 @@ const drawTable = (table) => {
   const width = Math.max(...table.rows.map((row) => row.length));
   table.rows.forEach((row, number) => {
     const line = grid.insertRow();
-    row.forEach((text) => line.append(make(number < table.heads ? "th" : "td", "", text)));
+    row.forEach((text) => line.append(number < table.heads ? headCell(text) : make("td", "", text)));
     if (row.length === 1) {
       line.firstChild.colSpan = width;
       line.firstChild.classList.add("group");
