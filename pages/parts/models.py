@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from pages.parts import formatting, resources
@@ -20,8 +18,8 @@ YOURS = msgid("your question and the passages found for it")
 def choose(library: Library) -> ModelStatus:
     """Draw the choice and return the model that answers; one that is no longer ready gives way, and that is said."""
     with st.container(key="chat_models", gap="small"):
-        chosen, statuses = _choice(library, _("Answers by"), "chat_model")
-        _more(library, statuses)
+        chosen = _choice(library, _("Answers by"), "chat_model")
+        _more()
     return chosen
 
 
@@ -47,14 +45,12 @@ def default(library: Library) -> None:
 
 
 def _default(library: Library) -> None:
-    chosen, _statuses = _choice(library, _("The model that answers"), "models_default", apart=True)
+    chosen = _choice(library, _("The model that answers"), "models_default", apart=True)
     remote_line(chosen)
 
 
-def _choice(
-    library: Library, label: str, key: str, *, apart: bool = False
-) -> tuple[ModelStatus, tuple[ModelStatus, ...]]:
-    """Draw the choice; `apart`: below a heading, where there is room to tell more. Returns it, and every model."""
+def _choice(library: Library, label: str, key: str, *, apart: bool = False) -> ModelStatus:
+    """Draw the choice; `apart`: below a heading, where there is room to tell more. Returns it."""
     statuses = library.language_models.statuses()
     ready = [status for status in statuses if status.ready]
     wanted = library.preferences.get(PREFERENCE) or ready[0].id
@@ -75,20 +71,19 @@ def _choice(
         name, reason = (server_text(lost.label), f" {server_text(lost.reason)}") if lost else (wanted, "")
         words = _("{model} is not ready; {other} answers.").format(model=name, other=server_text(chosen.label))
         st.caption(f":orange[{formatting.plain(words + reason if apart else words)}]")
-    return chosen, statuses
+    return chosen
 
 
-def gemini(library: Library, prefix: str = "models") -> None:
+def gemini(library: Library) -> None:
     """Whether Gemini can be asked, and the way to use it or to forget its key."""
     status = next((status for status in library.language_models.statuses() if status.id == "gemini"), None)
     if status is not None and status.ready:
         st.caption(_("Gemini has a key, and you confirmed that passages leave this machine."))
-        if prefix == "models":
-            _gemini_choice(library)
-        st.button(_("Forget the key"), key=f"{prefix}_gemini_forget", on_click=_forget)
+        _gemini_choice(library)
+        st.button(_("Forget the key"), key="models_gemini_forget", on_click=_forget)
     elif status is not None:
         st.caption(formatting.plain(server_text(status.reason)))
-        _gemini_form(prefix)
+        _gemini_form()
 
 
 def _gemini_choice(library: Library) -> None:
@@ -128,42 +123,35 @@ def _keep(key: str) -> None:
     resources.library().preferences.set(PREFERENCE, st.session_state[key])
 
 
-def _more(library: Library, statuses: Sequence[ModelStatus]) -> None:
-    """What is missing for the others, and the way to use Gemini."""
-    missing = [status for status in statuses if not status.ready and status.id != "gemini"]
-    with st.expander(_("More models"), icon=":material/tune:", key="chat_more_models"):
-        for status in missing:
-            st.markdown(f"**{formatting.plain(server_text(status.label))}**")
-            st.caption(formatting.plain(server_text(status.reason)))
-        st.markdown(_("**Gemini**"))
-        gemini(library, "chat")
-        if st.button(_("All models"), icon=":material/deployed_code:", key="chat_all_models", type="tertiary"):
-            st.switch_page("pages/models.py")
+def _more() -> None:
+    """The way to the others."""
+    if st.button(_("More models"), icon=":material/deployed_code:", key="chat_more_models", type="tertiary"):
+        st.switch_page("pages/models.py")
 
 
-def _gemini_form(prefix: str) -> None:
-    with st.form(f"{prefix}_gemini_form", border=False):
-        st.text_input(_("Gemini key"), type="password", key=f"{prefix}_gemini_key", autocomplete="off")
-        st.checkbox(_("Passages of my documents may leave this machine"), key=f"{prefix}_gemini_agreed")
-        st.checkbox(_("Keep the key in .env"), key=f"{prefix}_gemini_keep")
+def _gemini_form() -> None:
+    with st.form("models_gemini_form", border=False):
+        st.text_input(_("Gemini key"), type="password", key="models_gemini_key", autocomplete="off")
+        st.checkbox(_("Passages of my documents may leave this machine"), key="models_gemini_agreed")
+        st.checkbox(_("Keep the key in .env"), key="models_gemini_keep")
         # In a callback: what a run's body does with a click is lost where another run takes its place before.
-        st.form_submit_button(_("Use Gemini"), icon=":material/cloud_upload:", on_click=_use, args=(prefix,))
-    if refusal := st.session_state.pop(f"{prefix}_gemini_refusal", ""):
+        st.form_submit_button(_("Use Gemini"), icon=":material/cloud_upload:", on_click=_use)
+    if refusal := st.session_state.pop("models_gemini_refusal", ""):
         st.caption(refusal)
 
 
-def _use(prefix: str) -> None:
+def _use() -> None:
     state = st.session_state
-    key = state[f"{prefix}_gemini_key"].strip()
-    if not key or not state[f"{prefix}_gemini_agreed"]:
-        state[f"{prefix}_gemini_refusal"] = _(":red[Enter a key and tick the first box.]")
+    key = state["models_gemini_key"].strip()
+    if not key or not state["models_gemini_agreed"]:
+        state["models_gemini_refusal"] = _(":red[Enter a key and tick the first box.]")
         return
     library = resources.library()
     try:
-        library.language_models.use_gemini(key, keep=state[f"{prefix}_gemini_keep"])
+        library.language_models.use_gemini(key, keep=state["models_gemini_keep"])
         library.preferences.set(PREFERENCE, "gemini")
     except LecternError as error:
-        state[f"{prefix}_gemini_refusal"] = (
+        state["models_gemini_refusal"] = (
             f":red[{formatting.plain(server_text(str(error)))}] {formatting.plain(server_text(error.help))}"
         )
 

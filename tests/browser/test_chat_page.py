@@ -45,13 +45,15 @@ def remote(open_page: Open, gemini: Script) -> Iterator[Page]:
     page.get_by_role("radiogroup").get_by_text("Quotes").wait_for()
     if not page.get_by_role("radiogroup").get_by_text("Gemini").count():
         idle(page)
-        page.locator(".st-key-chat_more_models summary").click()
+        page.get_by_role("button", name="More models").click()
         page.get_by_label("Gemini key").fill("AIza-a-key-for-tests")
         page.get_by_label("Gemini key").press("Tab")
         idle(page)
-        page.get_by_text("may leave this machine").click()
+        page.locator(".st-key-models_gemini_agreed").get_by_text("may leave this machine").click()
         idle(page)
         page.get_by_role("button", name="Use Gemini").click()
+        page.locator(".st-key-models_gemini_forget").wait_for(timeout=60_000)
+        page.get_by_role("link", name="Chat").click()
     # Its library is imported by then, beside all else that runs.
     page.get_by_role("radiogroup").get_by_text("Gemini").click(timeout=60_000)
     expect(page.get_by_text("leave this machine.").last).to_be_visible()

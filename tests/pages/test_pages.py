@@ -185,20 +185,27 @@ def test_a_question_of_a_program_is_listed_where_it_is_looked_for(library: FakeL
     assert listed(draw("chat", c="one")) == ["chat_entry_current_one", "chat_entry_two"]
 
 
+def ways_to_gemini() -> None:
+    from pages.parts import models, resources
+
+    models.gemini(resources.library())
+
+
 def test_models_say_what_is_missing(library: FakeLibrary) -> None:
     library.held = [a_document()]
     library.statuses = (*library.statuses, GEMINI)
     test = draw("chat")
-    assert "No key has been entered" in said(test)
+    assert not test.exception
     assert test.radio(key="chat_model").options == ["Quotes"]
+    assert "No key has been entered" in said(AppTest.from_function(ways_to_gemini).run())
 
 
 @pytest.mark.parametrize(("key", "agreed", "used"), [("k", True, True), ("k", False, False), (" ", True, False)])
 def test_gemini_needs_a_key_and_the_users_word(library: FakeLibrary, key: str, agreed: bool, used: bool) -> None:
     library.statuses = (*library.statuses, GEMINI)
-    test = draw("chat")
-    test.text_input(key="chat_gemini_key").set_value(key)
-    test.checkbox(key="chat_gemini_agreed").set_value(agreed)
+    test = AppTest.from_function(ways_to_gemini).run()
+    test.text_input(key="models_gemini_key").set_value(key)
+    test.checkbox(key="models_gemini_agreed").set_value(agreed)
     next(button for button in test.button if button.label == "Use Gemini").click().run()
     assert [call for call in library.calls if call[0] == "use_gemini"] == (
         [("use_gemini", (key, False))] if used else []
