@@ -57,6 +57,7 @@ _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: 
 _MOST_CHARS = 400  # of a question; whatever asks a table is shorter
 # A short table amid prose is read whole, with what is said around it.
 _FEWEST_ROWS = 20
+_LEFT_AMID_PROSE = 1 / 3  # of a question's words, that a plan may have nothing of where prose was found too
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,11 @@ class Found:
         return len(unexplained(self.scene, self.ranked))
 
     @property
+    def share_left(self) -> float:
+        """How many of the question's words these are, 0..1."""
+        return self.unexplained / max(len(self.scene.telling), 1)
+
+    @property
     def table(self) -> WholeTable:
         """The table that was asked."""
         return self.scene.table
@@ -102,10 +108,11 @@ class Found:
 
     def answers(self, sure: float) -> bool:
         """Whether it is trusted so far, and passes over no word that stands for some rows; less will do where a key
-        chooses the row and no word is left. Of an only row all words must be, and of a sum of what was paid: who was
-        paid may be nowhere."""
+        chooses the row and no word is left. Of an only row all words must be, of a table amid prose, beside which
+        much else may be meant, and of a sum of what was paid: who was paid may be nowhere."""
         is_paid = bool(self.scene.outflows) and self.ranked.plan.operation == SUM
-        if self.is_chosen or ((len(self.table) == 1 or is_paid) and self.unexplained):
+        needs_all = len(self.table) == 1 or is_paid or not self.document.is_sheet
+        if self.is_chosen or (needs_all and self.unexplained):
             return self.is_chosen
         sure = _SURE_OF_ONE if self.has_key and not self.unexplained else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
@@ -157,6 +164,8 @@ class Tabular(Strategy):
             joined = (one for one in joined if one.answers(sure) or (one.other is None and one.document.is_sheet))
             found += [one for one in joined if best is None or _is_better(one, best, sure)]
             best = _best(found, sure)
+        if any(not document.is_sheet for document in documents.values()):
+            best = _best([one for one in found if one.share_left <= _LEFT_AMID_PROSE], sure)
         progress.lap("tables")
         if question.model != EXTRACTIVE and not (best and best.answers(sure)):
             best = self._chosen(question, found, progress) or best

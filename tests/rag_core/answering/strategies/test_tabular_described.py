@@ -121,3 +121,27 @@ def test_a_workbook_with_titles_and_totals_answers_from_the_sheet_that_says_it(l
     assert first(library.ask("How many people work in Surgery?")).startswith("4 ")
     nurses = sum(27_000 + 450 * (at * 7 % 20) for at in range(0, 12, 2))
     assert str(nurses) in first(library.ask("What is the total annual pay of the nurses?"))
+
+
+OIL = """Heating season,Oil used litres,Price per litre EUR,Delivery date,Supplier
+2019-20,2310,0.71,14 October 2019,Marlpit Fuels
+2020-21,2485,0.58,2 November 2020,Marlpit Fuels
+2021-22,2260,0.86,21 October 2021,Dunnock Oil
+2022-23,1980,1.34,6 September 2022,Dunnock Oil
+"""
+SATURDAY = """Saturday,Trip 1,Trip 2,Trip 3
+Hafenmarkt,07:10,09:10,11:10
+Hauptbahnhof,07:18,09:18,11:18
+Klinikum,07:26,09:26,11:26
+"""
+
+
+@pytest.mark.parametrize(
+    "question", ["How much did marmalade weigh in 2022?", "first saturday departure of the 47 from the main station"]
+)
+def test_where_prose_was_found_a_plan_has_most_words_of_the_question(library: Library, question: str) -> None:
+    add_text(library, "oil.csv", OIL)
+    add_text(library, "bus line 47.csv", SATURDAY)
+    add_text(library, "marrow.md", "# Show\n\nThe marrow was shown in 2022 at the main station. Line 47 leaves there.")
+    assert library.ask(question).table is None
+    assert library.ask("What was the price per litre on 6 September 2022?").table is not None
