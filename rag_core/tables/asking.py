@@ -12,7 +12,19 @@ from numpy.typing import NDArray
 
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
-from rag_core.tables.plans import COUNT, FIRST, LAST, LOOK_UP, Plan, Result, Selection, condition_sets, dates_of, run
+from rag_core.tables.plans import (
+    COUNT,
+    FIRST,
+    LAST,
+    LOOK_UP,
+    STEPS,
+    Plan,
+    Result,
+    Selection,
+    condition_sets,
+    dates_of,
+    run,
+)
 from rag_core.tables.scoring import Scene, Scorer
 from rag_core.tables.table import WholeTable, normalised
 from rag_core.tables.weights import Weights, operation_words
@@ -172,8 +184,8 @@ def is_explained(scene: Scene, one: Ranked) -> bool:
 
 
 def _left(scene: Scene, one: Ranked) -> set[int]:
-    operation = one.plan.operation
-    return set(scene.telling).difference(*_explained(scene, one.plan), operation_words(scene.words, operation))
+    operations = (one.plan.operation, *STEPS.get(one.plan.operation, ()))
+    return set(scene.telling).difference(*_explained(scene, one.plan), operation_words(scene.words, *operations))
 
 
 def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:

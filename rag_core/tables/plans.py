@@ -35,6 +35,11 @@ ADDED_UP = (SUM, MEAN, MEDIAN, SUM_BY, MEAN_BY)
 """Those whose result is of all the rows that are left: one too many is in it."""
 FURTHEST_GROUPS = (GROUP_LARGEST, GROUP_SMALLEST, GROUP_HIGH, GROUP_LOW)
 """Those that find the cells of the column `by` whose rows come to most or least."""
+STEPS = {
+    GROUP_LARGEST: (SUM, LARGEST, ROW_LARGEST), GROUP_SMALLEST: (SUM, SMALLEST, ROW_SMALLEST),
+    GROUP_HIGH: (MEAN, LARGEST, ROW_LARGEST), GROUP_LOW: (MEAN, SMALLEST, ROW_SMALLEST),
+}  # fmt: skip
+"""What these do one after the other: the words for it are theirs too."""
 SUMMED = (SUM, SUM_BY, GROUP_LARGEST, GROUP_SMALLEST)
 """Those that add up figures."""
 GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, LARGEST_BY, SMALLEST_BY, *FURTHEST_GROUPS)

@@ -96,6 +96,26 @@ def test_what_changed_is_told_of_each_version(leases: Library) -> None:
     assert len({citation.document_id for citation in answer.citations}) == 2
 
 
+@pytest.mark.parametrize(
+    "question", ["What changed between the two leases?", "What changed between the 2021 and the 2023 lease?"]
+)
+def test_all_that_changed_stands_beside_what_was_there(leases: Library, question: str) -> None:
+    changes = leases.ask(question).text.splitlines()
+    assert any("400 euros" in line and line.index("400 euros") < line.index("550 euros") for line in changes)
+    assert not any("boathouse" in line and "400" not in line and "2021: –" in line for line in changes)
+    assert len(changes) == len({line for line in changes if line.startswith("- 2021: ") and "2023: " in line})
+
+
 def test_a_year_that_chooses_no_version_is_one_of_what_is_told(leases: Library) -> None:
     assert "34 boats" in leases.ask("How many boats were in the regatta in 2021?").text
     assert leases.ask("How much is the deposit in the 2019 lease?").outcome != "answered"
+
+
+def test_versions_are_known_by_their_files_where_one_has_a_title_of_its_own(library_of: Opened) -> None:
+    contract = "{head}\n\nbetween Quill and Harbour, made on 3 May {year}.\n\nThe notice period is {days} days.\n"
+    agreements = library_of({
+        "Service agreement 2022.txt": contract.format(head="Harbour Ltd", year=2022, days=30),
+        "Service agreement 2024 (amended).txt": contract.format(head="AGREEMENT (RESTATED)", year=2024, days=90),
+    })  # fmt: skip
+    answer = agreements.ask("What is the current notice period?")
+    assert (answer.outcome, [one.text for one in answer.sentences]) == ("answered", ["The notice period is 90 days."])
