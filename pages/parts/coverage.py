@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
-from pages.parts import formatting
+from pages.parts import filtering, formatting
 from pages.parts.language import _, figure, msgid, server_text
 from rag_core.domain import Coverage
 
@@ -29,6 +29,11 @@ def draw(covered: Iterable[Coverage]) -> None:
                 rest = _("and {number} more").format(number=figure(len(names) - _NAMED))
                 more = [rest] if len(names) > _NAMED else []
                 st.caption(", ".join([*map(formatting.plain, names[:_NAMED]), *more]))
+            if one.unread and one.ready >= filtering.FILTER_FROM:
+                st.button(
+                    _("Show those that failed in the list"), icon=":material/filter_list:", type="tertiary",
+                    key=f"upload_unread_of_{number}", on_click=filtering.only, args=("failed",),
+                )  # fmt: skip
 
 
 def words(one: Coverage) -> str:

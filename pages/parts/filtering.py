@@ -62,6 +62,11 @@ def chosen(documents: Sequence[Document], tags: Sequence[str]) -> list[Document]
     return _in_order(_tagged(found, tags))
 
 
+def only(state: str) -> None:
+    """Narrow the table to the documents of a state."""
+    st.session_state["upload_filter_state"] = STATES[state]
+
+
 def order() -> tuple[str, bool] | None:
     """The column that the table is sorted by, and whether downwards; None for the newest first."""
     kept = st.session_state.get("upload_order")

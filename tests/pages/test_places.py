@@ -122,6 +122,15 @@ def test_how_much_of_a_folder_is_read_and_why_not_the_rest(library: FakeLibrary)
     assert not [one for one in test.expander if "whole" in one.label]
 
 
+def test_what_failed_of_a_folder_is_shown_in_the_list_where_it_asks_for_its_password(library: FakeLibrary) -> None:
+    library.held = [a_document(f"{number}.txt") for number in range(9)] + [a_document("locked.pdf", state="failed")]
+    library.sources.covered = [Coverage("/papers", 10, 9, (("locked.pdf", "It is protected.", "Enter it."),))]
+    test = draw("upload")
+    assert test.selectbox(key="upload_filter_state").value == "All states"
+    test.button(key="upload_unread_of_0").click().run()
+    assert test.selectbox(key="upload_filter_state").value == "Failed"
+
+
 def test_a_folder_that_cannot_be_watched_says_why(library: FakeLibrary) -> None:
     test = draw("upload")
     test.text_input(key="upload_watched").set_value("/nowhere")
