@@ -159,10 +159,12 @@ class Library:
         Raises LibraryInUse, ConfigurationError or StoreUnavailable.
         """
         from rag_core.reading import Reader
+        from rag_core.runtime.allocator import keep_little
         from rag_core.runtime.interpreter import share_cores
         from rag_core.storage import Storage
 
         share_cores()
+        keep_little()
         settings = settings or Settings.load()
         reader = Reader(settings.reading)  # which starts no process before it reads
         return cls(settings, Storage(settings), reader)

@@ -15,6 +15,7 @@ from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
 from rag_core.settings import HierarchySettings, Settings
 from rag_core.storage import Storage
 from rag_core.storage.indexes.background_loop import BackgroundLoop
+from rag_core.storage.indexes.table_index import TableIndex
 
 if TYPE_CHECKING:
     from rag_core.retrieval.hierarchy.building import Run
@@ -65,13 +66,15 @@ class Clustering:
         return f"{self._hierarchy.method}, {self._hierarchy.reduction}, {self._hierarchy.summaries}"
 
     def follow(self) -> None:
-        """Have everything brought up to date, unless documents are being added: that needs the processor more.
+        """Have everything brought up to date, unless documents are being added, which needs the processor more, or the
+        tables of a long one written, which takes the memory.
 
         Raises StoreUnavailable.
         """
         from rag_core.retrieval.hierarchy.building import is_outdated
 
-        if self._storage.documents.counts()[2] or self._closing.is_set():
+        is_busy = self._storage.documents.counts()[2] or self._storage.index(TableIndex).is_writing
+        if is_busy or self._closing.is_set():
             return
         self._storage.hierarchy.forget_others(self._made_by)
         if self._storage.hierarchy.missing() or is_outdated(self._storage.hierarchy):

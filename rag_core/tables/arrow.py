@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -43,12 +43,18 @@ class UnreadableTables(ValueError):
 def pack(tables: Iterable[WholeTable], readings: Sequence[TableReading] = ()) -> pa.Buffer:
     """Tables as an Arrow file, made with what a person set right of them."""
     sink = pa.BufferOutputStream()
+    write(sink, tables, readings)
+    return sink.getvalue()
+
+
+def write(sink: Any, tables: Iterable[WholeTable], readings: Sequence[TableReading] = ()) -> None:
+    """Write tables as an Arrow file to what has a method `write`, a column at a time. Raises what that raises."""
     schema = _SCHEMA.with_metadata({"version": VERSION, "readings": _stamp(readings)})
     with pa.ipc.new_file(sink, schema) as writer:
         for number, table in enumerate(tables):
             for place, column in enumerate(table.columns):
-                writer.write_batch(_batch(number, table, column, is_first=place == 0))
-    return sink.getvalue()
+                # Of a copy: what a column finds its words by is as large as itself, and is not asked here.
+                writer.write_batch(_batch(number, table, replace(column), is_first=place == 0))
 
 
 def unpack(packed: pa.Buffer, readings: Sequence[TableReading] = ()) -> list[WholeTable]:

@@ -12,20 +12,9 @@ from numpy.typing import NDArray
 
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words
-from rag_core.tables.plans import (
-    COUNT,
-    FIRST,
-    LAST,
-    LOOK_UP,
-    STEPS,
-    Plan,
-    Result,
-    Selection,
-    condition_sets,
-    dates_of,
-    run,
-)
-from rag_core.tables.scoring import Scene, Scorer
+from rag_core.tables.plans import COUNT, LOOK_UP, STEPS, Plan, Result, Selection, condition_sets, run
+from rag_core.tables.scene import Scene, columns_of
+from rag_core.tables.scoring import Scorer
 from rag_core.tables.table import WholeTable, normalised
 from rag_core.tables.weights import Weights, operation_words
 from rag_core.text.stems import stem
@@ -37,6 +26,7 @@ TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
     "no condition", "looks up", "counts", "named", "found", "nothing", "near", "key", "listed",
     "operation", "columns", "conditions", "unnamed look-up", "unnamed", "columns of look-up", "many found",
+    "explained",
 )  # fmt: skip
 
 
@@ -131,6 +121,7 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         float(bool(columns) and not heads and not listed),
         one.parts[1] / 5 * (one.plan.operation == LOOK_UP),
         float(one.plan.operation == LOOK_UP and len(one.result.texts) > 1),
+        float(is_explained(scene, one)),
     ]
 
 
@@ -183,6 +174,18 @@ def is_explained(scene: Scene, one: Ranked) -> bool:
     return not left or (left == {scene.behind} and any(_explained(scene, one.plan)))
 
 
+def is_of_other(scene: Scene, one: Ranked) -> bool:
+    """Whether a question asks for something else of what its plan's column says in part: "the pH of the water" is no
+    temperature of it."""
+    if one.plan.target < 0:
+        return False
+    words, named = scene.words, set(scene.named[one.plan.target])
+    head = normalised(scene.table.columns[one.plan.target].head).split()
+    before = [place for place in _left(scene, one) if words.plain[place + 1 : place + 2] == ["of"]]
+    is_in_part = len({words.stems[place] for place in named}) < len(head)
+    return is_in_part and any(named & {place + 2, place + 3} for place in before)
+
+
 def _left(scene: Scene, one: Ranked) -> set[int]:
     operations = (one.plan.operation, *STEPS.get(one.plan.operation, ()))
     return set(scene.telling).difference(*_explained(scene, one.plan), operation_words(scene.words, *operations))
@@ -191,9 +194,7 @@ def _left(scene: Scene, one: Ranked) -> set[int]:
 def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     """The words that stand for a plan's conditions, for the heads of its columns, and for cells of these."""
     columns = [column for column in (plan.target, plan.by) if column >= 0]
-    constrained = [link.column for link in plan.conditions]
-    if plan.operation in (FIRST, LAST):
-        constrained += dates_of(plan, scene.table)
+    constrained = columns_of(scene, plan)
     if isinstance(scene.table, JoinedTable):  # the cells by which they are joined are gone by as well
         constrained.append(scene.table.by)
     sizes = {place for place, size in scene.words.sizes.items() if size == plan.size}
@@ -206,5 +207,5 @@ def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
 
 def trust(signs: Sequence[float], known: Weights) -> float:
     """The probability, 0..1, that the best plan is right."""
-    weighed = sum(known.trust[name] * sign for name, sign in zip(TRUST_SIGNS, signs, strict=True))
+    weighed = sum(known.trust.get(name, 0.0) * sign for name, sign in zip(TRUST_SIGNS, signs, strict=True))
     return (1 + math.tanh((weighed + known.trust["bias"]) / 2)) / 2  # the logistic function, of any size

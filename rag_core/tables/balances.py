@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rag_core.tables.table import WholeTable
+from rag_core.tables.joins import JoinedTable
+from rag_core.tables.table import Column, WholeTable
 from rag_core.tables.values import Numbers
 
 _FIRST_ROWS, _FEWEST = 1_000, 4
 _MOSTLY = 0.9  # of the steps from row to row are a figure of another column
 _MOST_COLUMNS = 20
 _CENT = 0.006
+_EVEN = 2.0  # times the middle step that none is longer than
 
 
 def balances(table: WholeTable) -> set[int]:
@@ -36,6 +38,27 @@ def row_numbers(table: WholeTable) -> set[int]:
         return set()
     numbers = column.values[column.codes[:_FIRST_ROWS]][~table.totals[:_FIRST_ROWS]]
     return {0} if bool((np.diff(numbers) == 1).all() and (numbers % 1 == 0).all()) else set()
+
+
+def row_names(table: WholeTable) -> set[int]:
+    """The columns of whole numbers that name rows, as those of staff and invoices do: no two have the same, they go up
+    in even steps, and begin where no rank, count or year does."""
+    found = {place for place, column in enumerate(table.columns) if _names_rows(column, table)}
+    if isinstance(table, JoinedTable):
+        of_other = row_names(table.other)
+        places = range(table.own, len(table.columns))
+        found |= {place for place in places if table.column_of_other(place) in of_other}
+    return found
+
+
+def _names_rows(column: Column, table: WholeTable) -> bool:
+    if column.kind != "number" or column.unit or not column.is_whole or column.may_be_years or not column.is_key:
+        return False
+    numbers = column.values[column.codes[:_FIRST_ROWS]][~table.totals[:_FIRST_ROWS]]
+    steps = np.diff(numbers)
+    if len(steps) < _FEWEST or not (steps > 0).all():
+        return False
+    return bool(numbers[0] > 2 * len(table) and steps.max() <= _EVEN * np.median(steps))
 
 
 def _runs_up(numbers: Numbers, others: list[Numbers]) -> bool:

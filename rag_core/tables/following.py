@@ -29,6 +29,7 @@ _SORT = frozenset(("sort", "sorted", "order", "ordered", "rank", "arrange"))
 _DESCENDING = frozenset(("descending", "largest", "highest", "newest", "reverse", "down"))
 _OF_SHOWING = frozenset(("show", "draw", "make", "display", "give", "bar", "line", "first", "ascending", "smallest",
                          "lowest", "oldest", "result", "results", "rows", "list"))  # fmt: skip
+_ASKING = frozenset(("which", "what", "who", "whose", "when", "where", "how", "why"))
 _THEM = frozenset(("they", "them", "those", "these"))
 _ALL = frozenset(("total", "overall", "altogether", "all"))
 _OF_ROWS = (LOOK_UP, COUNT, ROW_LARGEST, ROW_SMALLEST)
@@ -46,6 +47,8 @@ def shown_otherwise(words: Words, plan: Plan, table: WholeTable) -> Plan | None:
         return None if left else plan
     named = heads_named(words, table.heads)
     by = max(range(len(named)), key=lambda place: len({*named[place]} & left), default=-1)
+    if every & _ASKING:  # "which order has the largest amount" sorts none
+        return None
     if not (every & _SORT and left and plan.operation in _OF_ROWS and by >= 0 and left <= {*named[by]}):
         return None
     operation = ROW_LARGEST if every & _DESCENDING else ROW_SMALLEST

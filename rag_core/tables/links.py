@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 
 import numpy as np
 
+from rag_core.tables.postings import Codes
 from rag_core.tables.question_words import in_english
 from rag_core.tables.table import Column, Mask, WholeTable, normalised
 from rag_core.tables.values import MONTHS, Numbers, date_in, number_in
@@ -254,7 +255,22 @@ def _singular(text: str) -> str:
 
 
 def _partial(words: Words, place: int, column: Column) -> Iterator[Link]:
-    """Runs of words that some cells hold beside others."""
+    """Runs of words that some cells hold beside others; of several runs those cells that hold them all, where there
+    are any: "a valve of brass" is no valve of steel."""
+    runs = [*_runs(words, column)]
+    common = reduce(lambda known, run: _common(known, run[2]), runs[1:], runs[0][2]) if len(runs) > 1 else _NOTHING
+    for first, last, codes in runs:
+        if 0 < len(codes := common if len(common) else codes) <= _MOST_CODES:
+            yield Link(first, last, place, tuple(codes.tolist()), exact=False)
+
+
+def _common(codes: Codes, others: Codes) -> Codes:
+    found: Codes = np.intersect1d(codes, others, assume_unique=True)
+    return found
+
+
+def _runs(words: Words, column: Column) -> Iterator[tuple[int, int, Codes]]:
+    """Runs of words with the cells that hold each."""
     first = 0
     while first < len(words.stems):
         word = words.stems[first]
@@ -262,12 +278,12 @@ def _partial(words: Words, place: int, column: Column) -> Iterator[Link]:
         codes = column.by_word.get(word, _NOTHING) if is_telling else _NOTHING
         last = first + 1
         while len(codes) and last < len(words.stems):
-            more = np.intersect1d(codes, column.by_word.get(words.stems[last], _NOTHING), assume_unique=True)
+            more = _common(codes, column.by_word.get(words.stems[last], _NOTHING))
             if not len(more):
                 break
             codes, last = more, last + 1
-        if 0 < len(codes) <= _MOST_CODES:
-            yield Link(first, last, place, tuple(codes.tolist()), exact=False)
+        if len(codes):
+            yield first, last, codes
         first = last
 
 

@@ -29,6 +29,8 @@ OPERATIONS = (
     BEHIND, BEFORE, DIFFERENCE, COUNT_BY, SUM_BY, MEAN_BY, GROUP_LARGEST, SHARE, LARGEST_BY, SMALLEST_BY,
     GROUP_SMALLEST, GROUP_HIGH, GROUP_LOW, RAREST,
 )  # fmt: skip
+FURTHEST_ROWS = (ROW_LARGEST, ROW_SMALLEST)
+"""Those that find the rows that are furthest by the column `by`."""
 OF_FIGURES = (SUM, MEAN, MEDIAN, LARGEST, SMALLEST, DIFFERENCE)
 """Those whose result is computed from the figures of a column."""
 ADDED_UP = (SUM, MEAN, MEDIAN, SUM_BY, MEAN_BY)
@@ -42,6 +44,8 @@ STEPS = {
 """What these do one after the other: the words for it are theirs too."""
 SUMMED = (SUM, SUM_BY, GROUP_LARGEST, GROUP_SMALLEST)
 """Those that add up figures."""
+COUNTED = (COUNT, COUNT_BY, COMMONEST, RAREST, SHARE)
+"""Those that count rows."""
 GROUPED = (COUNT_BY, SUM_BY, MEAN_BY, LARGEST_BY, SMALLEST_BY, *FURTHEST_GROUPS)
 """Those that are done for each cell of the column `by`."""
 OF_ROWS = (COUNT, DIFFERENT, *OF_FIGURES, ROW_LARGEST, ROW_SMALLEST, COMMONEST, RAREST, *GROUPED, SHARE)

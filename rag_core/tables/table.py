@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -24,6 +24,7 @@ _CELLS = re.compile(r"[\t|]")
 _WORD = re.compile(r"[^\W_]+")
 _FACT = re.compile(r"[^:]{1,40}: .+")
 Mask = NDArray[np.bool_]
+_YEARS = (1500, 2100)
 _MOST_ANSWERS = 3  # different cells of a column of yes and no: these, and none
 _SAMPLE = 200  # cells that tell what most are
 _DESCRIBED = 3  # words of a cell that describes
@@ -123,6 +124,12 @@ class Column:
         return self.kind == "number" and bool(len(known)) and bool((known == np.round(known)).all())
 
     @cached_property
+    def may_be_years(self) -> bool:
+        """Whether all its figures may be years."""
+        known = self.values[~np.isnan(self.values)]
+        return self.is_whole and bool((known >= _YEARS[0]).all() and (known <= _YEARS[1]).all())
+
+    @cached_property
     def has_names(self) -> bool:
         """Whether most of its cells are texts without digits, as names are and codes are not."""
         return self._are_mostly(lambda text: not any(map(str.isdigit, text)))
@@ -131,6 +138,11 @@ class Column:
     def has_descriptions(self) -> bool:
         """Whether most of its cells are several words, as a statement says what was paid for: one of them is asked."""
         return self._are_mostly(lambda text: len(text.split()) >= _DESCRIBED)
+
+    @cached_property
+    def has_phrases(self) -> bool:
+        """Whether most of its cells are more than a word, as whom was paid is: "Linden Pharmacy"."""
+        return self._are_mostly(lambda text: len(text.split()) > 1)
 
     def _are_mostly(self, holds: Callable[[str], bool]) -> bool:
         sample = [text for text in self.texts[:_SAMPLE] if text]
@@ -273,11 +285,11 @@ class _Rows:
             return None
         kinds = {one.column: one.kind for one in known.reading.columns} if known.reading else {}
         heads = heads_of(known.heads, len(self._columns))
-        columns = [_column(head, cells, kinds.get(place, ""))
-                   for place, (head, cells) in enumerate(zip(heads, self._columns, strict=True))]  # fmt: skip
+        read, self._columns = self._columns[::-1], []  # each is let go of as it is made: they may be of a million rows
+        columns = [_column(head, read.pop(), kinds.get(place, "")) for place, head in enumerate(heads)]
         if self._is_grouped:
             columns.append(_column(GROUP, self._groups, kinds.get(len(columns), "")))
-        where = np.array(self._places, np.int32).reshape(-1, 3)
+        where = np.frombuffer(self._places, np.int32).reshape(-1, 3)
         top = tuple(at_top(row) for row, _ in self._top)
         return WholeTable(
             tuple(columns), where[:, 0], where[:, 1], where[:, 2], np.array(self._totals, bool), self.name,
@@ -308,15 +320,24 @@ class _Rows:
         self._totals.append(normalised(next(filter(None, row), "")) in _TOTAL)
 
 
-class _Tables:
-    """The tables of a document being read, one behind the other."""
+class TableReader:
+    """Reads the tables of a document, page by page, with what a person set right: see `whole_tables`."""
 
-    def __init__(self, readings: Sequence[TableReading]) -> None:
+    def __init__(self, readings: Sequence[TableReading] = ()) -> None:
         self._found: list[WholeTable] = []
         self._last: _Rows | None = None
         self._readings = readings
 
-    def take(self, page: int, lines: Sequence[tuple[int, str]], above: tuple[str, ...]) -> None:
+    def read(self, page: Page) -> None:
+        """Read the next page."""
+        lines = list(lines_of(page.text)) if _CELLS.search(page.text) else []
+        behind = 0
+        for first, last in runs_of_rows(lines):
+            rows = [(start, line) for start, line in lines[first:last] if not is_rule(line)]
+            self._take(page.number, rows, _above(lines[behind:first]))
+            behind = last
+
+    def _take(self, page: int, lines: Sequence[tuple[int, str]], above: tuple[str, ...]) -> None:
         """Add the rows of a run of lines to the table whose head they repeat, or as a new one."""
         cells = [tuple(line[start:end] for start, end in cell_spans(line)) for _, line in lines]
         last, first = self._last, 0
@@ -332,7 +353,7 @@ class _Tables:
             last.add(row, (page, start, start + len(line)))
 
     def all(self) -> list[WholeTable]:
-        """Those that were found."""
+        """Those that were found, once all pages were read."""
         self._close()
         return self._found
 
@@ -347,20 +368,15 @@ class _Tables:
         self._last = None
 
 
-def whole_tables(pages: Sequence[Page], readings: Sequence[TableReading] = ()) -> list[WholeTable]:
+def whole_tables(pages: Iterable[Page], readings: Sequence[TableReading] = ()) -> list[WholeTable]:
     """The tables in the texts of a document's pages, which say a long one's head again every few rows, with what a
     person set right.
 
     One with fewer than two columns is none.
     """
-    found = _Tables(readings)
+    found = TableReader(readings)
     for page in pages:
-        lines = list(lines_of(page.text)) if _CELLS.search(page.text) else []
-        behind = 0
-        for first, last in runs_of_rows(lines):
-            rows = [(start, line) for start, line in lines[first:last] if not is_rule(line)]
-            found.take(page.number, rows, _above(lines[behind:first]))
-            behind = last
+        found.read(page)
     return found.all()
 
 
@@ -390,7 +406,7 @@ def _ends_with(lines: tuple[str, ...], last: tuple[str, ...]) -> bool:
 
 
 def _column(head: str, cells: _Cells, by_hand: ColumnType | Literal[""] = "") -> Column:
-    codes, texts = np.array(cells.codes, np.int32), tuple(cells.known)
+    codes, texts = np.frombuffer(cells.codes, np.int32), tuple(cells.known)
     if by_hand:
         kind, values, unit = as_said(texts, by_hand)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from typing import Literal
@@ -128,17 +129,33 @@ def writes_month_first(texts: Sequence[str]) -> bool:
 def numbers_in(texts: Sequence[str]) -> tuple[Numbers, str]:
     """Each text of a column as a number, NaN for what is none, and the unit that most stand with."""
     comma = writes_decimal_comma(texts)
-    found = [number_in(text, decimal_comma=comma) for text in texts]
-    units = [one[1] for one in found if one and one[1]]
-    unit = max(set(units), key=units.count) if units else ""
-    return np.array([one[0] if one else np.nan for one in found]), unit
+    values, units = np.full(len(texts), np.nan), Counter[str]()
+    for place, text in enumerate(texts):
+        if found := number_in(text, decimal_comma=comma):
+            values[place] = found[0]
+            units.update([found[1]] if found[1] else ())
+    return values, units.most_common(1)[0][0] if units else ""
 
 
 def dates_in(texts: Sequence[str]) -> Numbers:
-    """Each text of a column as days since 1970, NaN for what is no date."""
+    """Each text of a column as days since 1970, NaN for what is no date. A month is its first day, where the column has
+    months and no seasons, "2010-11" behind "2009-10"."""
     first = writes_month_first(texts)
     found = [date_in(text, month_first=first) for text in texts]
+    if not any(found) and not _are_seasons(texts):
+        found = [_month_in(text) for text in texts]
     return np.array([(day - date(1970, 1, 1)).days if day else np.nan for day in found], dtype=np.float64)
+
+
+def _month_in(text: str) -> date | None:
+    year, month, day = moment_in(text) or (0, 0, 0)
+    return date(year, month, 1) if year and month and not day else None
+
+
+def _are_seasons(texts: Sequence[str]) -> bool:
+    """Whether most cells of two numbers are a year and the one behind it."""
+    found = [match for match in map(_MONTH.fullmatch, texts) if match and match["number"]]
+    return sum((int(one["before"]) + 1) % 100 == int(one["number"]) for one in found) * 2 > len(found)
 
 
 def as_said(texts: Sequence[str], by_hand: ColumnType) -> tuple[Kind, Numbers, str]:

@@ -28,7 +28,8 @@ from rag_core.tables import weights as weighing
 from rag_core.tables.asking import TRUST_SIGNS, Encode, Ranked, best_plans, scene_of, trust_signs
 from rag_core.tables.links import Words
 from rag_core.tables.plans import Plan, condition_sets, rows_left, run
-from rag_core.tables.scoring import Scene, features_of
+from rag_core.tables.scene import Scene
+from rag_core.tables.scoring import features_of
 from rag_core.tables.weights import Features, Weights
 from tests.benchmarks.measure import emit
 from tests.benchmarks.table_questions import Asked, encyclopaedia, invented, is_right
@@ -37,7 +38,7 @@ _MOST_WRONG, _MOST_TRIED = 150, 5_000
 _FEWEST = 12
 _DIGIT = re.compile(r"\d")
 _SHARES = {"of other tables": 0.3, "without the column": 0.5}  # of their number, in the fit of trust
-_RIDGE, _RIDGE_NEW = 0.02, 0.2
+_RIDGE, _RIDGE_NEW, _RIDGE_TRUST = 0.02, 0.2, 0.05
 # The operations from whose weights those of others that were not known yet begin.
 _BROTHERS = {
     grammar.LARGEST_BY: grammar.MEAN_BY, grammar.SMALLEST_BY: grammar.MEAN_BY, grammar.RAREST: grammar.COMMONEST,
@@ -74,6 +75,8 @@ class Held:
         if operation := next((one for one in self.operations if name.startswith(f"o {one} ")), ""):
             return name.removeprefix(f"o {operation} ") not in self.vocabulary
         lead, _, word = name.rpartition(" ")
+        if name.startswith("e "):
+            return True
         is_word = lead == "t" or lead.startswith("c ") or lead.partition(" ")[2] == "behind"
         return not (is_word and word in self.vocabulary)
 
@@ -217,7 +220,7 @@ def main() -> None:
     tried += report("of other tables", strangers, encode, known)
     tried += report("without the column", list(without_answers(tried, chance)), encode, known)
     read = {
-        "trust": dict(known.trust) if options.new else fit_trust(tried),
+        "trust": fit_new_trust(tried, known.trust) if options.new else fit_trust(tried),
         "vocabulary": sorted(known.vocabulary),
         "values": dict(known.values),
     }
@@ -235,6 +238,21 @@ def fit_weights(
     scenes = ((one, scene_of(one.text, one.table, encode)) for one in asked)
     values = fitted([made for one, scene in scenes if (made := example(one, scene, known, chance))], held)
     return Weights({**(held.values if held else {}), **values}, known, {})
+
+
+def fit_new_trust(tried: Sequence[Tried], known: Mapping[str, float]) -> dict[str, float]:
+    """Those known, and of signs that are not what a logistic regression gives while these are held."""
+    new = [place for place, name in enumerate(TRUST_SIGNS) if name not in known]
+    signs, right = np.array([one.signs for one in tried]), np.array([one.is_right for one in tried])
+    weights = np.array([_SHARES.get(one.set, 1.0) for one in tried])
+    held = signs @ np.array([known.get(name, 0.0) for name in TRUST_SIGNS]) + known["bias"]
+
+    def loss(found: np.ndarray) -> float:
+        margins = np.where(right, 1, -1) * (held + signs[:, new] @ found)
+        return float(weights @ np.logaddexp(0, -margins) + _RIDGE_TRUST * found @ found)
+
+    found = minimize(loss, np.zeros(len(new))).x if new else ()
+    return {**known, **{TRUST_SIGNS[place]: round(float(one), 4) for place, one in zip(new, found, strict=True)}}
 
 
 def fit_trust(tried: Sequence[Tried]) -> dict[str, float]:

@@ -221,6 +221,8 @@ def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
     lands = chance.sample(
         [f"{name}{end}" for name in _words()["names"] for end in ("ia", "land", " Ltd", "burg", " Union")], count
     )
+    sizes = chance.sample([f"{part}{end}" for part in _words()["parts"] for end in ("", " B", " set", " grey")], count)
+    parts = dict(enumerate(sizes))
     european = chance.random() < 0.5
     ways = chance.choice((("CARD PAYMENT", "DIRECT DEBIT", "CARD PAYMENT", "TRANSFER TO"),
                           ("KARTENZAHLUNG", "LASTSCHRIFT", "KARTENZAHLUNG", "GIROCARD")))  # fmt: skip
@@ -245,6 +247,12 @@ def _rows(keys: Sequence[str], chance: random.Random) -> list[list[str]]:
         "money": lambda _: f"{chance.randint(500, 99999) / 100:.2f}",
         "cents": lambda _: f"{chance.randint(5, 999)},{chance.randint(10, 99)}",
         "state": lambda _: chance.choice(("open", "paid", "overdue", "cancelled")),
+        "num": lambda row: str(1001 + 3 * row),
+        "group": lambda _: chance.choice(_words()["groups"]),
+        "note": lambda _: chance.choice(_words()["notes"]),
+        "part": parts.__getitem__,
+        "level": lambda _: str(chance.randint(80, 900)),
+        "heat": lambda _: str(chance.randint(-5, 31)),
         "team": lambda _: chance.choice(_words()["teams"]),
         "pay": lambda _: f"{chance.randint(21, 78)},{chance.randint(100, 999)}",
         "role": lambda _: chance.choice(_words()["roles"]),

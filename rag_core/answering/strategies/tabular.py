@@ -28,6 +28,7 @@ from rag_core.tables.asking import (
     Ranked,
     best_plans,
     is_explained,
+    is_of_other,
     none_has_all,
     passes_over,
     scene_of,
@@ -40,7 +41,7 @@ from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
 from rag_core.tables.plans import OF_ROWS, OPERATIONS, SUM
 from rag_core.tables.regrouping import regrouped
-from rag_core.tables.scoring import Scene
+from rag_core.tables.scene import Scene
 from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import operation_words, weights
@@ -114,6 +115,8 @@ class Found:
         needs_all = len(self.table) == 1 or is_paid or not self.document.is_sheet
         if self.is_chosen or (needs_all and self.unexplained):
             return self.is_chosen
+        if is_of_other(self.scene, self.ranked):
+            return False
         sure = _SURE_OF_ONE if self.has_key and not self.unexplained else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from accelerator.faults import reach
 from rag_core.errors import LecternError, UnexpectedFailure
+from rag_core.runtime.allocator import give_back
 from rag_core.storage.indexes.base import DerivedIndex, IndexUnavailable
 from rag_core.storage.postgres.changes import BATCH, LONGEST_RETRY_S, RETRY_S, Change, ChangeLog, Waiting
 from rag_core.storage.postgres.contents import Contents
@@ -87,6 +88,7 @@ class Sync:
                 _tend(index.tidy)
                 if followed:
                     self._log.trim()
+                    give_back()
             except IndexUnavailable as error:
                 self._back_off(index, outage, str(error))
 

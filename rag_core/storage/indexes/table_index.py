@@ -10,20 +10,22 @@ import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
-from accelerator.atomic import write_atomically
+from accelerator.atomic import write_by
 from rag_core.domain import Document, Finding, Page, TableReading
 from rag_core.errors import StoreUnavailable
 from rag_core.runtime.low_priority import LowPriorityProcess, ProcessEnded
 from rag_core.storage.indexes.base import DerivedIndex, IndexContext
 from rag_core.storage.indexes.comparison import Comparison
 from rag_core.storage.postgres.contents import IndexedDocument
-from rag_core.tables.arrow import UnreadableTables, pack, unpack
+from rag_core.tables.arrow import UnreadableTables, unpack, write
 from rag_core.tables.doubts import table_notes
-from rag_core.tables.table import WholeTable, whole_tables
+from rag_core.tables.table import TableReader, WholeTable, whole_tables
 from rag_core.text.tables import is_of_long_table
 
 _log = logging.getLogger(__name__)
@@ -49,6 +51,8 @@ class TableIndex(DerivedIndex):
         self._process = LowPriorityProcess()
         self._wake = surroundings.wake
         self._judged = threading.Event()
+        self.is_writing = False
+        """Whether the tables of a long document are being written: what takes as much memory waits for that."""
 
     def tables(self, document_id: str, readings: Sequence[TableReading] = ()) -> list[WholeTable] | None:
         """The tables of a long document, read so; None while they are being made. Raises StoreUnavailable."""
@@ -98,12 +102,23 @@ class TableIndex(DerivedIndex):
                 continue
             readings = self._documents.table_readings.of(document.id)
             try:
-                notes = self._process(
-                    write_tables, self._path(document.id), self._documents.pages(document.id), readings
-                )  # fmt: skip
+                notes = self._write(document.id, readings)
             except (OSError, ProcessEnded) as error:
                 raise StoreUnavailable(f"The tables of {document.title} cannot be kept: {error}") from error
             self._documents.table_readings.note(document.id, notes if _is_noted(known.get(document.id)) else [])
+
+    def _write(self, document_id: str, readings: Sequence[TableReading]) -> list[str]:
+        """Have the tables of a document written, whose pages are given to the process some at a time: all of them are
+        large. Returns what is doubtful. Raises OSError, ProcessEnded, StoreUnavailable."""
+        path = self._path(document_id)
+        self.is_writing = True
+        try:
+            self._process(begin_tables, path, readings)
+            for pages in self._documents.pages_by_parts(document_id):
+                self._process(read_tables, path, pages)
+            return self._process(write_tables, path)
+        finally:
+            self.is_writing = False
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove the files of documents."""
@@ -168,20 +183,74 @@ class TableIndex(DerivedIndex):
         return {}
 
 
-def write_tables(path: Path, pages: Sequence[Page], readings: Sequence[TableReading] = ()) -> list[str]:
-    """Write the tables of a document's pages, with their checksum behind them. Returns what is doubtful about them.
+@dataclass
+class _Writing:
+    """The tables of a document that are being read in this process."""
 
-    Raises OSError."""
-    tables = whole_tables(pages, readings)
-    packed = pack(tables, readings)
-    write_atomically(path, [packed, zlib.crc32(packed).to_bytes(_SUM_BYTES, "little")])
-    return [*table_notes(tables, readings), *_embedded_note(pages)]
+    reader: TableReader
+    readings: Sequence[TableReading]
+    has_long_table: bool = False
 
 
-def _embedded_note(pages: Sequence[Page]) -> list[str]:
-    """What is embedded of a document whose rows stand together as those of long tables do."""
+_writing: dict[Path, _Writing] = {}
+
+
+def begin_tables(path: Path, readings: Sequence[TableReading] = ()) -> None:
+    """Begin to read the tables that `path` is to have; what was begun before and never written is let go of."""
+    _writing.clear()
+    _writing[path] = _Writing(TableReader(readings), readings)
+
+
+def read_tables(path: Path, pages: Sequence[Page]) -> None:
+    """Read further pages. Raises OSError where they were not begun: the process was started anew."""
+    one = _begun(path)
+    for page in pages:
+        one.reader.read(page)
     pieces = (piece for page in pages for piece in page.text.split("\n\n"))
-    return [_EMBEDDED] if any(map(is_of_long_table, pieces)) else []
+    one.has_long_table = one.has_long_table or any(map(is_of_long_table, pieces))
+
+
+def write_tables(path: Path) -> list[str]:
+    """Write the tables of the pages that were read, with their checksum behind them. Returns what is doubtful about
+    them, and what is embedded where rows stand together as those of long tables do. Raises OSError."""
+    one = _begun(path)
+    del _writing[path]
+    tables = one.reader.all()
+
+    def write_file(descriptor: int) -> None:
+        with open(descriptor, "wb", closefd=False) as file:
+            summed = _Summed(file)
+            write(summed, tables, one.readings)
+            file.write(summed.crc.to_bytes(_SUM_BYTES, "little"))
+
+    write_by(path, write_file)
+    return [*table_notes(tables, one.readings), *([_EMBEDDED] if one.has_long_table else [])]
+
+
+def _begun(path: Path) -> _Writing:
+    if path not in _writing:
+        raise OSError("The process was started anew.")
+    return _writing[path]
+
+
+class _Summed:
+    """A file that is written to, and the checksum of what was written."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.crc = file, 0
+
+    def write(self, part: bytes | memoryview) -> int:
+        """Write a part."""
+        self.crc = zlib.crc32(part, self.crc)
+        return self._file.write(part)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """The file is closed by whoever opened it."""
 
 
 def _is_noted(document: Document | None) -> bool:

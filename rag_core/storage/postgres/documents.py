@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,7 @@ from rag_core.storage.postgres.servers import GONE_S
 from rag_core.storage.postgres.table_readings import TableReadingStore, inherit_readings
 from rag_core.storage.postgres.vectors import VectorStore
 
+_PAGES_TOGETHER = 50
 _DOCUMENT = f"""
     SELECT id, title, media_type, byte_size, state, page_count, chunk_count, {AUTHORS} AS authors, {YEAR} AS year,
            language, sections, notes || table_notes AS notes, error, help, added_at, card,
@@ -263,14 +264,27 @@ class DocumentStore:
 
     def pages(self, document_id: str, number: int | None = None) -> list[Page]:
         """Pages of a document, or the one with this number."""
+        if number is not None:
+            return self._pages("p.document_id = %s AND p.number = %s", storable(document_id), _within(number))
+        return self._pages("p.document_id = %s", storable(document_id))
+
+    def pages_by_parts(self, document_id: str) -> Iterator[list[Page]]:
+        """All pages of a document, some at a time: those of a long table are a hundred megabytes."""
+        last = 0
+        key = storable(document_id)
+        while part := self._pages("p.document_id = %s AND p.number > %s", key, last, limit=_PAGES_TOGETHER):
+            yield part
+            last = part[-1].number
+
+    def _pages(self, where: str, *values: object, limit: int | None = None) -> list[Page]:
         rows = self._database.rows(
             "SELECT p.number, p.text, p.label, p.width_pt, p.height_pt, coalesce(p.error, r.error),"
             " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start,"
             " p.body_end, p.hidden, p.figures FROM pages p"
             " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
             " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
-            " WHERE p.document_id = %s AND (%s::int IS NULL OR p.number = %s) ORDER BY p.number",
-            (storable(document_id), *[None if number is None else _within(number)] * 2),
+            f" WHERE {where} ORDER BY p.number LIMIT %s",
+            (*values, limit),
         )
         return [
             Page(

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from rag_core import Library, Settings
+from rag_core.domain import Page
 from rag_core.retrieval import tables as cached
 from rag_core.storage.indexes import TableIndex
+from rag_core.storage.indexes.table_index import begin_tables, read_tables, write_tables
+from rag_core.storage.postgres import documents as stored
 from rag_core.tables.table import whole_tables
 from tests.conftest import add_text
 
@@ -59,6 +62,15 @@ def test_a_file_has_what_the_pages_say(library: Library) -> None:
             key: codes.tolist() for key, codes in other.by_text.items()
         }
         assert list(one.by_word) == list(other.by_word)
+
+
+def test_pages_are_read_some_at_a_time(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    (document,) = library.documents()
+    every = library.storage.documents.pages(document.id)
+    monkeypatch.setattr(stored, "_PAGES_TOGETHER", 3)
+    parts = list(library.storage.documents.pages_by_parts(document.id))
+    assert [page for part in parts for page in part] == every
+    assert {len(part) for part in parts[:-1]} == {3}
 
 
 def test_it_is_asked(library: Library) -> None:
@@ -111,3 +123,15 @@ def test_a_document_takes_its_file_along(library: Library) -> None:
     library.remove(library.documents()[0].id)
     library.storage.settle()
     assert not path.exists()
+
+
+def test_tables_that_were_not_begun_in_a_process_are_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "one.arrow"
+    begin_tables(tmp_path / "other.arrow")
+    with pytest.raises(OSError, match="started anew"):
+        read_tables(path, [])
+    begin_tables(path)
+    read_tables(path, [Page(1, "Loan\tFee\nA\t1\nB\t2")])
+    assert write_tables(path) == []
+    with pytest.raises(OSError, match="started anew"):
+        write_tables(path)

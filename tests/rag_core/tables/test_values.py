@@ -98,3 +98,11 @@ def test_a_column_says_whether_its_dates_begin_with_the_month() -> None:
 )
 def test_a_month_or_a_year_has_its_place_in_time(text: str, moment: tuple[int, int, int] | None) -> None:
     assert moment_in(text) == moment
+
+
+def test_a_month_is_its_first_day_where_a_column_has_months_and_no_seasons() -> None:
+    days = dates_in(["2023-01", "February 2023", ""])
+    assert days[:2].tolist() == [(date(2023, month, 1) - date(1970, 1, 1)).days for month in (1, 2)]
+    assert np.isnan(days[2])
+    assert np.isnan(dates_in(["2009-10", "2010-11", "2011-12"])).all()
+    assert np.isnan(dates_in(["2023", "May"])).all()

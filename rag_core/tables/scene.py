@@ -1,0 +1,276 @@
+"""A question before a table: what its words may stand for there, and which plans are sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_core.tables import plans as grammar
+from rag_core.tables.balances import balances, row_names, row_numbers
+from rag_core.tables.joins import JoinedTable
+from rag_core.tables.links import Link, Words, heads_named, links_of
+from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places
+from rag_core.tables.plans import Plan
+from rag_core.tables.table import WholeTable, normalised
+from rag_core.tables.weights import operation_words
+from rag_core.text.stems import stem
+
+_NEAR = 3  # words behind a number of things that may name them: "the three largest orders"
+_QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A question before a table. nearness: the cosine of each head with the question, float32 (columns,). called: the
+    stems of what its document is called, "orders": so its rows are."""
+
+    words: Words
+    table: WholeTable
+    nearness: NDArray[np.float32]
+    called: frozenset[str] = frozenset()
+
+    @cached_property
+    def named(self) -> list[list[int]]:
+        """For each column the words that its head has too."""
+        named = heads_named(self.words, [column.head for column in self.table.columns])
+        paid = outflow_places(self.words) if self.outflows else []
+        return [sorted({*places, *paid}) if at in self.outflows else places for at, places in enumerate(named)]
+
+    @cached_property
+    def naming(self) -> frozenset[int]:
+        """The words that name a column."""
+        return frozenset(chain.from_iterable(self.named))
+
+    @cached_property
+    def speaks_of_money(self) -> bool:
+        """Whether it asks what was paid, spent or charged, and no column has that below zero."""
+        return bool(outflow_places(self.words)) and not self.outflows
+
+    @cached_property
+    def outflows(self) -> set[int]:
+        """The columns of negative figures that a word for what is paid means."""
+        return outflow_columns(self.words, self.table)
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """What its words may stand for."""
+        # "Payment" says of "CARD PAYMENT" nothing that others are not.
+        paid = set(outflow_places(self.words)) if self.outflows else set()
+        found = links_of(self.words, self.table)
+        return [*(one for one in found if one.exact or not paid & set(range(one.first, one.last))), *self.of_outflows]
+
+    @cached_property
+    def of_outflows(self) -> list[Link]:
+        """That they are below zero, where others are not."""
+        return outflow_links(self.words, self.table, sorted(self.outflows))
+
+    @cached_property
+    def alternatives(self) -> list[set[int]]:
+        """For each column the words that are cells of it: "paid, open or overdue" of a column of states."""
+        found: list[set[int]] = [set() for _ in self.table.columns]
+        for one in self.links:
+            if one.exact and not one.comparison and self._is_of_rows(one):
+                found[one.column].update(range(one.first, one.last))
+        return found
+
+    def _is_of_rows(self, link: Link) -> bool:
+        """Whether cells stand in rows, and not only in those that sum up others: "total" is no name."""
+        totals = self.table.totals
+        return not totals.any() or bool((link.rows(self.table) & ~totals).any())
+
+    @cached_property
+    def context(self) -> set[int]:
+        """The words that are said above the table, or call its document and no column: they hold of all of it."""
+        known = self.table.context | self.called.difference(stem(normalised(head)) for head in self.table.heads)
+        return {place for place in self.words.telling if self.words.stems[place] in known} - self.choices
+
+    @cached_property
+    def telling(self) -> list[int]:
+        """The words that say something of some rows or columns."""
+        return [place for place in self.words.telling if place not in self.context]
+
+    def before(self, place: int) -> str:
+        """The word before those that name a column, of "each city" and "different cities"; "" where none does."""
+        first = min(self.named[place], default=0)
+        return " ".join(self.words.english[first - 1][-1:]) if first else ""
+
+    def is_listed(self, place: int) -> bool:
+        """Whether the question lists what a column may say: "paid, open or overdue"."""
+        return len(self.alternatives[place]) > 1 and self.table.columns[place].variety == "choice"
+
+    def is_description(self, place: int) -> bool:
+        """Whether a column's cells say what its rows are about, so that a word of one chooses it; of payments whom
+        they went to as well."""
+        column = self.table.columns[place]
+        return column.has_descriptions or (bool(self.outflows) and column.has_phrases)
+
+    @cached_property
+    def described(self) -> set[int]:
+        """The words of descriptions: whom a payment went to, or what it was for."""
+        words = [one for one in self.links if not one.exact and self.is_description(one.column)]
+        places = {place for one in words for place in range(one.first, one.last)}
+        return places - self.naming - operation_words(self.words, *grammar.OF_FIGURES)
+
+    @cached_property
+    def choices(self) -> set[int]:
+        """The words that are cells of columns that have a few different ones."""
+        columns = zip(self.table.columns, self.alternatives, strict=True)
+        return {place for column, places in columns if column.variety == "choice" for place in places}
+
+    def plans(self, conditions: tuple[Link, ...], count: int) -> Iterator[Plan]:
+        """What can be done with so many rows that conditions leave."""
+        covered = {place for one in conditions for place in range(one.first, one.last)}
+        sizes = {size for place, size in self.words.sizes.items() if place not in covered}
+        found = grammar.plans(
+            self.table, conditions, count, is_of_neighbours=self.words.name_neighbours, sizes=sorted(sizes)
+        )
+        found = (plan for plan in found if self._is_sound(plan, covered))
+        if any(self.words.is_run(one.first, one.last) for one in conditions if one.comparison):
+            found = (plan for plan in found if plan.operation != grammar.DIFFERENCE)
+        found = filter(self._is_of_payments, found) if self.outflows else found
+        if self.asks == "which" and self.behind in self.naming:
+            found = filter(self._goes_by_what_is_asked, found)
+        if self.asks == "when" and any(column.kind == "date" for column in self.table.columns):
+            found = (plan for plan in found if not self._is_amount(plan))
+        return filter(self._is_someone, found) if self.asks == "who" and self._has_names else found
+
+    @cached_property
+    def _has_names(self) -> bool:
+        return any(column.has_names for column in self.table.columns)
+
+    def _is_someone(self, plan: Plan) -> bool:
+        """Whether what is told to one who asks "Who?" is no code, unless its column is named, and no figure or day."""
+        place = plan.by if plan.operation in grammar.GROUPED else plan.target
+        column = self.table.columns[place]
+        is_no_name = column.kind != "text" or column.is_yes_or_no
+        if place >= 0 and is_no_name and self.words.english[0] == ["who"]:
+            return False
+        return place < 0 or column.kind != "text" or column.has_names or bool(self.named[place])
+
+    def _is_sound(self, plan: Plan, covered: set[int]) -> bool:
+        """Whether what is added up is of no other payments too, and no balance, and what is counted out, the customers
+        of "top three customers", is gone by."""
+        is_sum = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
+        if is_sum and (self.described - covered or (plan.target in self.balances and not self.named[plan.target])):
+            return False
+        if plan.target in self.numbering and plan.operation in grammar.ADDED_UP:
+            return False
+        if self._tells_nothing(plan) or self._adds_up_again(plan):
+            return False
+        if self.says_average and plan.operation in grammar.SUMMED:
+            return False
+        if plan.operation == grammar.MEDIAN and not operation_words(self.words, grammar.MEDIAN):
+            return False
+        if plan.size == 1:
+            return self.counted not in self.listed or self.size_of_counted in covered
+        return self.counted < 0 or any(self.counted in self.named[place] for place in plan.columns)
+
+    def _tells_nothing(self, plan: Plan) -> bool:
+        """Whether it finds what was said already, the only cell of a column that its rows have, or goes by the size of
+        numbers that name rows, where their column is not named."""
+        same = [one for one in plan.conditions if one.column == plan.target and not one.comparison]
+        is_same = len(same) == 1 and len(same[0].codes) == 1 and not same[0].is_negated
+        if is_same and plan.operation not in (grammar.BEHIND, grammar.BEFORE):
+            return True
+        if plan.target in self.row_names and self.asks in ("how many", "how much"):
+            return True
+        by_size = [plan.by] if plan.operation in grammar.FURTHEST_ROWS else []
+        by_size += [plan.target] if plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) else []
+        return any(place in self.row_names and not self.named[place] for place in by_size)
+
+    def _adds_up_again(self, plan: Plan) -> bool:
+        """Whether what one row of another table says is added up for each row that is joined with it."""
+        if not isinstance(self.table, JoinedTable) or plan.operation not in (*grammar.ADDED_UP, *grammar.SUMMED):
+            return False
+        known = self.table.matches[self.table.matches >= 0]
+        return plan.target >= self.table.own and len(np.unique(known)) < len(known)
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The columns of texts of which each row has its own: who counts rows counts these."""
+        return [at for at, column in enumerate(self.table.columns) if column.kind == "text" and column.is_key]
+
+    @cached_property
+    def row_names(self) -> set[int]:
+        """The columns of numbers that name rows."""
+        return row_names(self.table)
+
+    @cached_property
+    def says_average(self) -> bool:
+        """Whether it says "average" of no column that is called so: what is summed up is no answer."""
+        return any("average" in some and place not in self.naming for place, some in enumerate(self.words.english))
+
+    @cached_property
+    def balances(self) -> set[int]:
+        """The columns that run up another one."""
+        return balances(self.table)
+
+    @cached_property
+    def numbering(self) -> set[int]:
+        """The columns that number the rows."""
+        return row_numbers(self.table)
+
+    @cached_property
+    def counted(self) -> int:
+        """The word for a column that stands soon behind how many are asked for, or -1."""
+        return self._counted[1]
+
+    @cached_property
+    def size_of_counted(self) -> int:
+        """The number of these, or -1."""
+        return self._counted[0]
+
+    @cached_property
+    def _counted(self) -> tuple[int, int]:
+        near = (
+            (size, at) for size in self.words.sizes for at in range(size + 1, size + 1 + _NEAR) if at in self.naming
+        )
+        return next(near, (-1, -1))
+
+    @cached_property
+    def listed(self) -> set[int]:
+        """The word for a column right behind how many of it are asked for, of "top 3 customers": one is not enough."""
+        return {self.counted} if self.size_of_counted == self.counted - 1 >= 0 and self.asks != "how many" else set()
+
+    def _is_amount(self, plan: Plan) -> bool:
+        """Whether it finds a figure that can be no year: it tells nobody when."""
+        column = self.table.columns[plan.target]
+        return plan.operation in grammar.OF_FIGURES and column.kind == "number" and not column.may_be_years
+
+    def _goes_by_what_is_asked(self, plan: Plan) -> bool:
+        """Whether it has anything of the column behind "which": of "Which customer has the order ...?" no order."""
+        return any(self.behind in self.named[place] for place in plan.columns)
+
+    def _is_of_payments(self, plan: Plan) -> bool:
+        """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
+        if plan.operation == grammar.DIFFERENCE and not operation_words(self.words, plan.operation):
+            return False  # of two payments that a month has
+        is_of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) and plan.target >= 0
+        return not is_of_figures or plan.target in self.outflows or bool(self.named[plan.target])
+
+    @cached_property
+    def asks(self) -> str:
+        """The question word."""
+        text = " ".join(chain.from_iterable(self.words.english))
+        return next((word for word in _QUESTIONS if f" {word} " in f" {text} "), "none")
+
+    @cached_property
+    def behind(self) -> int:
+        """The place of the word right behind the question word, of "which city", or -1."""
+        last = self.asks.split()[-1]
+        asking = next((place for place, some in enumerate(self.words.english) if last in some), len(self.words.plain))
+        behind = (place for place, some in enumerate(self.words.english) if place > asking and some)
+        return next(behind, -1)
+
+
+def columns_of(scene: Scene, plan: Plan) -> list[int]:
+    """The columns that a plan goes by, those of the dates by which rows are first or last and of the keys of rows that
+    are counted among them: "Who joined last?", "Which supplier has the most articles?"."""
+    if plan.operation in (grammar.FIRST, grammar.LAST):
+        return [*plan.columns, *grammar.dates_of(plan, scene.table)]
+    return [*plan.columns, *scene.keys] if plan.operation in grammar.COUNTED else plan.columns
