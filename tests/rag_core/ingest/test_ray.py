@@ -21,6 +21,7 @@ import pytest
 from rag_core import Library, Settings, __version__
 from rag_core.cli import main
 from rag_core.embedding.openvino_runtime import RuntimeConfig
+from rag_core.embedding.processor import has_fast_int8
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.ingest import ray_cluster, ray_stages
 from rag_core.ingest.stages import File
@@ -30,7 +31,7 @@ from tests.rag_core.api.servers import exports, section
 from tests.rag_core.ingest.ray_nodes import Nodes, nodes
 
 PAGE = section("Bulk on Ray")
-COUNT = 120
+COUNT = 40
 pytestmark = pytest.mark.skipif(
     find_spec("ray") is None or sys.platform != "linux",
     reason="needs Ray, on Linux: pip install -r requirements-dev.txt",
@@ -111,6 +112,7 @@ def content(settings: Settings) -> dict[str, tuple[object, object, list[list[flo
         return found
 
 
+@pytest.mark.slow  # three commands join, one after another
 @pytest.mark.timeout(600)
 def test_a_command_and_a_node_that_are_killed_amid_lose_and_double_nothing(
     cluster: Nodes, joined: None, settings: Settings, papers: Path, new_database: Callable[[], str]
@@ -133,13 +135,12 @@ def test_a_command_and_a_node_that_are_killed_amid_lose_and_double_nothing(
     assert there == here
 
     assert Command(on_ray, "reembed", papers).end()[-1]["stage"] == "done"
-    with Library.open(settings) as library:
-        *_, last = library.maintenance.reembed(settings.changed("embedding", precision="float32").embedding)
-        assert last.stage == "done"
-    here, there = content(settings), content(elsewhere)
-    assert there.keys() == here.keys()
+    again = content(elsewhere)
+    assert again.keys() == here.keys()
     for key, (*_, vectors) in here.items():
-        assert np.allclose(vectors, there[key][-1], atol=1e-5)
+        alike = (np.array(vectors) * again[key][-1]).sum(axis=1)
+        assert alike.min() > 0.95
+        assert alike.max() < 0.9999 or not has_fast_int8()  # of 8 bits those were
 
 
 def refused(settings: Settings, capsys: pytest.CaptureFixture[str]) -> str:
