@@ -21,6 +21,7 @@ from rag_core.text.stems import stem
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _MOST_RUN = 40
+_OF_THINGS = ("which", "how many")
 _FURTHEST = 12.0  # below the best score, where a share is next to nothing
 TRUST_SIGNS = (
     "share", "score", "covered", "unexplained", "unexplained share", "figures left", "names left", "exact", "parts",
@@ -184,6 +185,13 @@ def is_of_other(scene: Scene, one: Ranked) -> bool:
     before = [place for place in _left(scene, one) if words.plain[place + 1 : place + 2] == ["of"]]
     is_in_part = len({words.stems[place] for place in named}) < len(head)
     return is_in_part and any(named & {place + 2, place + 3} for place in before)
+
+
+def share_unexplained(scene: Scene, one: Ranked) -> float:
+    """How many of a question's words its plan has nothing of, 0..1, the things asked for aside ("which order"); names
+    of the table's document count as explained."""
+    things = {scene.behind} if scene.asks in _OF_THINGS else set()
+    return len(_left(scene, one) - things) / max(len(scene.words.telling), 1)
 
 
 def _left(scene: Scene, one: Ranked) -> set[int]:

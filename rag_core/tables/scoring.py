@@ -3,7 +3,9 @@
 A plan's score is the sum of what speaks for its operation, its columns and its conditions, each for itself, so that
 all plans of a question are scored in a moment and only the best are run. The weights are data, `weights.json`, made by
 `python -m tests.benchmarks.fit_plans`: the mean of two fits, and with `--new` those of what came later, fitted while
-these were held.
+these were held. Those of which end is asked for, of payments and of trust came from such a fit of 450 questions of an
+encyclopaedia and some offices with fewer plans tried, its settings chosen by questions of the set that
+`tests.benchmarks.tables` reports: its figures for the encyclopaedia flatter them.
 """
 
 from __future__ import annotations

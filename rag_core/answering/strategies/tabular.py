@@ -32,6 +32,7 @@ from rag_core.tables.asking import (
     none_has_all,
     passes_over,
     scene_of,
+    share_unexplained,
     trust,
     trust_signs,
     unexplained,
@@ -91,11 +92,6 @@ class Found:
     def unexplained(self) -> int:
         """How many words of the question its plan has nothing of: another table may have them."""
         return len(unexplained(self.scene, self.ranked))
-
-    @property
-    def share_left(self) -> float:
-        """How many of the question's words these are, 0..1."""
-        return self.unexplained / max(len(self.scene.telling), 1)
 
     @property
     def table(self) -> WholeTable:
@@ -168,7 +164,7 @@ class Tabular(Strategy):
             found += [one for one in joined if best is None or _is_better(one, best, sure)]
             best = _best(found, sure)
         if any(not document.is_sheet for document in documents.values()):
-            best = _best([one for one in found if one.share_left <= _LEFT_AMID_PROSE], sure)
+            best = _best([one for one in found if share_unexplained(one.scene, one.ranked) <= _LEFT_AMID_PROSE], sure)
         progress.lap("tables")
         if question.model != EXTRACTIVE and not (best and best.answers(sure)):
             best = self._chosen(question, found, progress) or best
