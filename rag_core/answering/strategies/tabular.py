@@ -164,7 +164,8 @@ class Tabular(Strategy):
             found += [one for one in joined if best is None or _is_better(one, best, sure)]
             best = _best(found, sure)
         if any(not document.is_sheet for document in documents.values()):
-            best = _best([one for one in found if share_unexplained(one.scene, one.ranked) <= _LEFT_AMID_PROSE], sure)
+            found = [one for one in found if share_unexplained(one.scene, one.ranked) <= _LEFT_AMID_PROSE]
+            best = _best(found, sure)
         progress.lap("tables")
         if question.model != EXTRACTIVE and not (best and best.answers(sure)):
             best = self._chosen(question, found, progress) or best

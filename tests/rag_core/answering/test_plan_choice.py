@@ -62,3 +62,9 @@ def test_where_it_chooses_none_passages_answer(library: Library, script: Script,
 def test_what_the_planner_is_sure_of_asks_no_model(library: Library, script: Script) -> None:
     assert library.ask("What is the total Amount of Books?").table is not None
     assert script.requests == []
+
+
+def test_a_plan_of_few_of_the_words_is_not_offered_where_prose_was_found(library: Library, script: Script) -> None:
+    add_text(library, "charity.md", "# Report\n\nIn March the Power Kitchen gave out 5,491 meals to 300 guests.")
+    script.texts = ('{"number"', ": 1}")
+    assert library.ask("How many meals did the Power Kitchen hand out to guests in March?").table is None
