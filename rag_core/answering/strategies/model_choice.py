@@ -5,6 +5,10 @@ what the reader thinks of its own choice and of the line that the model's senten
 sentence, and whether the two agree. The weights are set by hand. Of 76 tuning questions (weighted for how they were
 drawn) a model of 1.5 billion parameters was asked 53; the choice is right on .61 of them all and wrong on .15, quoting
 on .58 and .13, and what `tests.benchmarks.fit_written` fits around the weights did no better on questions kept out.
+
+A sentence that another line than the quoted one surely holds is said before the quote, where it has no figures or the
+reader takes one of them for the answer: of 12 such, most of them asked of two novels and some papers, 11 were right,
+and seven quotes.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ the reader's very words that it says; agrees: all three together. asks_words: wh
 asked for is no figure."""
 
 _SUREST, _WORST = 6.0, -3.0
+_SURELY = 2.0  # log odds that a line holds a sentence, by which the reader's other choice of a line is outdone
 _UNKNOWN = 0.5  # a share of nothing
 
 
@@ -74,8 +79,10 @@ def choose(told: Mapping[str, float], *, quotes: bool) -> Choice:
     quoted = _probability(told, weights().quoted)
     right = max(model, quoted)
     enough = quotes or right >= weights().answer_from
+    # Of another line small models say the figure of another year or row: such must be the reader's too.
+    outdoes = model > 0 and not told["line_first"] and told["held"] >= _SURELY and told["figures"] > 0
     # What is no answer is said with its doubt: a sentence that its line rather holds is nearer than a line alone.
-    return Choice(model > quoted if enough else model > 0 and told["held"] > 0, right, enough)
+    return Choice(outdoes or model > quoted if enough else model > 0 and told["held"] > 0, right, enough)
 
 
 def _probability(told: Mapping[str, float], known: Mapping[str, float]) -> float:
