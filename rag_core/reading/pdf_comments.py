@@ -19,7 +19,6 @@ from rag_core.reading.pdf_forms import (
     annotations_of,
     at_end,
     contents,
-    is_in_margin,
     is_typed,
     place_of,
 )
@@ -48,10 +47,10 @@ def with_comments(reading: Reading, page: Any, geometry: Geometry) -> Reading:
 
 def _comments(reading: Reading, page: Any, geometry: Geometry) -> Iterator[tuple[str, str, Box]]:
     """Who wrote a comment, what it says, and where it stands."""
-    words = " ".join(reading.text.split())
+    words, filled_in = " ".join(reading.text.split()), {value.box for value in reading.values}
     for annotation in annotations_of(page):
         kind, place = pdfium.FPDFAnnot_GetSubtype(annotation), place_of(annotation, geometry)
-        is_comment = kind in _COMMENTS or (is_typed(annotation) and is_in_margin(place, reading.lines))
+        is_comment = kind in _COMMENTS or (is_typed(annotation) and place not in filled_in)
         if not is_comment or pdfium.FPDFAnnot_GetFlags(annotation) & UNSEEN:
             continue
         text = annotation_text(None, annotation, contents)

@@ -52,7 +52,7 @@ def with_values(reading: Reading, form: Any, page: Any, geometry: Geometry) -> R
         if form:
             pdfium.FORM_OnBeforeClosePage(page, form)
     for field in sorted(fields, key=lambda field: (field.box.top, field.box.left)):
-        if field.is_typed and is_in_margin(field.box, reading.lines):
+        if field.is_typed and _is_in_margin(field.box, reading.lines):
             continue  # a comment
         place = _beside(reading.lines, field.box)
         reading = at_end(reading, field) if place is None else _behind(reading, place, field)
@@ -70,7 +70,7 @@ def is_typed(annotation: Any) -> bool:
     return bool(pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_FREETEXT)
 
 
-def is_in_margin(box: Box, lines: Sequence[Line]) -> bool:
+def _is_in_margin(box: Box, lines: Sequence[Line]) -> bool:
     """Whether what is typed in a box stands before or behind a line of a page of long ones, as notes do."""
     long = [line.box for line in lines if line.box.right - line.box.left > _LONG]
     return 2 * len(long) > len(lines) and any(
