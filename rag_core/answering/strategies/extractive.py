@@ -26,12 +26,13 @@ from rag_core.answering.strategies.composing import (
     compose,
     says_otherwise,
     scored,
+    within,
 )
 from rag_core.answering.strategies.confidence_model import Trust, trust
 from rag_core.answering.strategies.doubt import doubt
 from rag_core.answering.strategies.features import FIGURES, Evidence
 from rag_core.answering.strategies.query_intent import QueryIntent, is_unmeant
-from rag_core.answering.strategies.rows import cell_said, row_said
+from rag_core.answering.strategies.rows import cell_said, other_cells, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
@@ -91,7 +92,10 @@ def quoted_from(read: Reading, aim: QueryIntent = NO_AIM) -> Extraction:
     lead, lead_quotes = made.lead, made.lead_quotes
     if not made.is_computed and not made.rows and (cell := cell_said(read.evidence, quotes[0], bool(lead))):
         quotes, lead, lead_quotes = quotes[:1], cell[0], (cell[1],)
-    return Extraction(_with_heads(read, quotes), sure.right, False, lead, lead_quotes, made.rows, told=sure.told)
+    single = lead_quotes[0] if len(lead_quotes) == 1 and not (made.is_computed or made.rows) else None
+    return Extraction(
+        _with_heads(read, quotes, single, lead), sure.right, False, lead, lead_quotes, made.rows, told=sure.told
+    )
 
 
 def extract_each(
@@ -122,8 +126,14 @@ def _near(read: Reading, made: Composition) -> Extraction:
     return Extraction(quotes, read.trust.answerable, True, made.lead, made.lead_quotes, doubt=why)
 
 
-def _with_heads(read: Reading, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
-    return tuple(row_said(read.evidence, quote) for quote in quotes)
+def _with_heads(read: Reading, quotes: Sequence[Quote], cell: Quote | None = None, lead: str = "") -> tuple[Quote, ...]:
+    """Quotes, their rows with heads; of the row of a cell that a lead says what else it has."""
+    return tuple(
+        other_cells(read.evidence, quote, cell, lead)
+        if cell and within(cell, quote)
+        else row_said(read.evidence, quote)
+        for quote in quotes
+    )
 
 
 @dataclass(frozen=True, slots=True)

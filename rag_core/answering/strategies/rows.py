@@ -17,6 +17,7 @@ from rag_core.answering.tables.figures import figure, is_year
 from rag_core.answering.tables.format_amount import value
 from rag_core.answering.tables.matching_cells import years_of
 from rag_core.text.sentences import tidy
+from rag_core.text.terms import terms
 
 _MOST_WORDS = 24  # of a row with its heads; a longer one is quoted as it stands
 _WORD = re.compile(r"[^\W\d_]{2}")
@@ -47,6 +48,18 @@ def row_said(evidence: Evidence, quote: Quote) -> Quote:
     """A row with its heads between its cells; any other quote, a long row, and one without heads, as it is."""
     said = with_heads(evidence, quote).quote
     return said if len(said.text.split()) <= _MOST_WORDS else quote
+
+
+def other_cells(evidence: Evidence, quote: Quote, cell: Quote, lead: str) -> Quote:
+    """A row as it is said behind one of its cells, which `lead` says: its other cells, each behind its head.
+
+    A row that the lead does not name, one whose cells are not told apart, a long one, and one of that cell alone, as
+    `row_said` has it.
+    """
+    row, (label, columns) = row_said(evidence, quote), _columns(evidence, quote)
+    others = [f"{one.head}: {one.text}" for one in columns if one.start != cell.start]
+    is_part = row is not quote and 0 < len(others) < len(columns) and set(terms(label)) <= set(terms(lead))
+    return replace(row, text="; ".join(others)) if is_part else row
 
 
 def with_heads(evidence: Evidence, quote: Quote) -> Said:

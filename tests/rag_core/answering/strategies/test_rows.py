@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.candidates import gather
-from rag_core.answering.strategies.rows import row_said, with_heads, years_told
+from rag_core.answering.strategies.rows import other_cells, row_said, with_heads, years_told
 from rag_core.answering.tables.matching_cells import CELL_FEATURES
 from tests.rag_core.answering.parts import ENCODER, encode_tokens, hit
 
@@ -48,6 +49,23 @@ def test_the_cell_that_the_reader_takes_for_the_answer_is_known_as_such() -> Non
         "7.90",
         "6.20",
     }
+
+
+def test_beside_a_cell_that_is_said_a_row_says_its_others() -> None:
+    fares = hit("Fares\tAdult\tChild\nTolsund\t15.80\t7.90\nCastra\t12.40\t6.20")
+    evidence = gather("What does a child pay to Tolsund?", [fares], ENCODER)
+    assert evidence is not None
+    row = next(unit.quote for unit in evidence.units if "Tolsund" in unit.quote.text)
+    start = row.start + row.exact.index("7.90")
+    cell = replace(row, text="7.90", start=start, end=start + 4)
+    beside = other_cells(evidence, row, cell, "Tolsund, Child: 7.90")
+    assert (beside.text, beside.start, beside.end) == ("Adult: 15.80", row.start, row.end)
+    assert other_cells(evidence, row, cell, "Child: 7.90").text == "Tolsund, Adult: 15.80; Child: 7.90"
+    bare = hit("Tolsund\t15.80\t7.90\nCastra\t12.40\t6.20")
+    evidence = gather("What does a child pay to Tolsund?", [bare], ENCODER)
+    assert evidence is not None
+    row = next(unit.quote for unit in evidence.units if "Tolsund" in unit.quote.text)
+    assert other_cells(evidence, row, replace(row, start=row.start + 8), "Tolsund: 15.80") == row_said(evidence, row)
 
 
 def test_a_row_tells_the_years_that_stand_above_it() -> None:

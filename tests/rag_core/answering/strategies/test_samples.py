@@ -17,7 +17,8 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
 
     labelled = library.ask("how much is it to take a car to Tolsund").text
     assert labelled.startswith("Car up to 5 metres, with driver, Tolsund: 52.50 crowns [1]")
-    assert "Car up to 5 metres, with driver, Veyra Harbour: 41.00 crowns; Tolsund: 52.50 crowns" in labelled
+    assert "\n\nVeyra Harbour: 41.00 crowns; " in labelled  # what else its row has, and that cell once
+    assert labelled.count("52.50") == 1
 
     # Where no figure is clearly asked for, the heads tell which cell is; and a row says each cell with its head.
     for question, said in {
