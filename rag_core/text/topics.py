@@ -7,7 +7,7 @@ import re
 _AUX = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)"
 _AMOUNT = re.compile(rf"^how (?:many|much) (.+?) {_AUX} (.+?)(?: (?:have|has|had|there))?$", re.IGNORECASE)
 _ASKS = re.compile(
-    rf"^(?:(?:please|and|so|(?:can|could) you|tell me|show me|explain|describe|summari[sz]e)\s+)*"
+    rf"^(?:(?:please|and|so|(?:can|could) you|(?:tell|show|give) me|list|enumerate|explain|describe|summari[sz]e)\s+)*"
     rf"(?:(?:what|which|who|whom|whose|when|where|why|how(?: (?:many|much|long|often|far|old|high|large|big|fast))?)\b"
     rf"(?:'s)?(?:\s+{_AUX}\b)?\s*)?(?:(?:the|a|an|there)\s+)?",
     re.IGNORECASE,
@@ -20,4 +20,10 @@ def topic(question: str) -> str:
     words = " ".join(_MENTION.sub(r"\2", question).replace("?", " ").split()).rstrip("!. ")
     counted = _AMOUNT.match(words)
     rest = f"{counted[1]}: {counted[2]}" if counted else words[_ASKS.match(words).end() :]  # type: ignore[union-attr]
-    return rest[0].upper() + rest[1:] if any(letter.isalnum() for letter in rest) else question
+    return capitalised(rest) if any(letter.isalnum() for letter in rest) else question
+
+
+def capitalised(text: str) -> str:
+    """A text with a capital in front, but for a name that has its own further in ("iPhone", "eBay")."""
+    has_own = any(letter.isupper() for letter in text.partition(" ")[0][1:])
+    return text if has_own else text[:1].upper() + text[1:]

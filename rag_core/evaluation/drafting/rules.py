@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rag_core.evaluation.drafting.checks import points_out
 from rag_core.text.sentences import split_sentences
 from rag_core.text.terms import terms
+from rag_core.text.topics import capitalised
 from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
 
 _MONTH = "(?:Jan|Febr)uary|March|April|May|June|July|August|(?:Septem|Octo|Novem|Decem)ber"
@@ -74,7 +75,7 @@ _RULES = [
          "What {be} {np}?", "a definition"),
     )
 ]  # fmt: skip
-_SOUND = re.compile(r"[A-Z0-9][\w\s,.;:'’“”\"()/%$€£°–—-]{18,300}[.!]")
+_SOUND = re.compile(r"[A-Za-z0-9][\w\s,.;:'’“”\"()/%$€£°–—-]{18,300}[.!]")
 _BEFORE = re.compile(r"(?:\d\d?[:.]\d\d|[•*-]) +|(?:However|For example|Moreover|In addition|Today|Then), ")
 _ASIDE = re.compile(r"\s?\([^()]*\)|\s?\[[^\[\]]*\]")
 # Where a main clause ends and a remark on it begins.
@@ -133,7 +134,7 @@ class Names:
 def make(sentence: str, names: Names) -> Made | None:
     """The question that the first fitting rule makes of a sentence, given as one line, if there is one."""
     plain = _ASIDE.sub("", _BEFORE.sub("", sentence, count=1)).strip()
-    plain = plain[:1].upper() + plain[1:]
+    plain = capitalised(plain)
     whole = plain.rstrip(".!")
     clause = _LATER.split(whole)[0]
     for pattern, question, kind in _RULES if _SOUND.fullmatch(plain) else ():

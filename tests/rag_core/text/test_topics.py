@@ -13,10 +13,12 @@ from rag_core.text.topics import topic
         ("What is the annual leave of employees?", "Annual leave of employees"),
         ("How many employees does Netflix have?", "Employees: Netflix"),
         ("Why did marketing expenses increase?", "Marketing expenses increase"),
+        ("List the ships and their wind limits", "Ships and their wind limits"),
         ("Please summarise the storm report.", "Storm report"),
         ('What were revenues? @"The good year"', "Revenues The good year"),
         ("Whatever happens", "Whatever happens"),
         ("Wie viele Mitarbeiter hat Apple?", "Wie viele Mitarbeiter hat Apple"),
+        ("What were iPhone net sales in 2020?", "iPhone net sales in 2020"),
         ("Why?", "Why?"), ("What is it", "It"),
     ],
 )  # fmt: skip

@@ -219,6 +219,15 @@ def test_a_doubt_names_no_word_of_the_questions_grammar(real_encoder: Encoder) -
     assert "“Tolsund”" in told
 
 
+def test_a_doubt_names_no_word_that_asks(real_encoder: Encoder) -> None:
+    question = "List the ferries to Tolsund"
+    evidence = gather(question, HITS, real_encoder)
+    assert evidence is not None
+    told = doubt(evidence, compose(question, evidence, scored(evidence), 1))
+    assert "List" not in told
+    assert "“Tolsund”" in told
+
+
 def test_a_doubt_names_nothing_that_is_said(real_encoder: Encoder) -> None:
     table = hit("2019\nSegment\tCanada\tOther\nTotal income\t924\t750\n")
     question = "What was the total income of the business in Canada in 2019?"
