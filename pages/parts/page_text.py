@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, pairwise
 from typing import Any
@@ -19,6 +19,8 @@ _KINDS = ("now", "hit", "cited", "near")  # what is shown where they overlap, th
 _TAGS = 0xE0000
 # How many characters lines have that end where there is no more room.
 _NARROWEST, _WIDEST = 56, 132
+# The same of lines that were set in a column of a page.
+_NARROWEST_SET, _USUAL_SET, _FULL_SET = 30, 0.9, 0.8
 _USUAL, _FULL = 0.97, 0.85
 _KEPT_ENDS = ("-", ":", ";", "{", "}", "(", ")", "[", "]", "=", "\\")  # of words cut in two, and of code
 _NO_WIDTH = "\u200b"  # which components leave out
@@ -33,6 +35,25 @@ def blocks(
     page = replace(page, text=_unwrapped(page.text, found))
     drawn = [{"level": block.level, "kind": block.kind, **_content(page, block, marks)} for block in found]
     return list(_with_pictures(page, found, drawn))
+
+
+def lines(page: Page, sections: Sequence[Section]) -> Iterator[Span]:
+    """The spans of a page's lines as they are read, empty ones too: all of a paragraph that was set in lines is one.
+
+    Set in letters of their own widths, a line that goes on is nearly as long as most; none does into a running title.
+    """
+    begin, stop = page.body or (0, len(page.text))
+    running = _running(page.text, blocks_of(page, sections))
+    lengths = sorted(len(line.rstrip()) for some in running for _, line in some)
+    usual = lengths[int(_USUAL_SET * (len(lengths) - 1))] if lengths else 0
+    pairs = chain.from_iterable(map(pairwise, running)) if usual >= _NARROWEST_SET else ()
+    going_on = {
+        start
+        for (before, line), (start, _) in pairs
+        if len(line.rstrip()) >= _FULL_SET * usual and (begin <= before < stop) == (begin <= start < stop)
+    }
+    starts = [start for start, _ in lines_of(page.text) if start not in going_on]
+    yield from ((start, end - 1) for start, end in pairwise([*starts, len(page.text) + 1]))
 
 
 def _with_pictures(
@@ -71,7 +92,7 @@ def _unwrapped(text: str, blocks: Sequence[TextBlock]) -> str:
     Such a line has no room for the next one's first word, where the longest of all is as wide as lines can be: verse
     and addresses are shorter. A blank takes the place of its end, and what has no width that of the next one's indent.
     """
-    running = [[*lines_of(text[one.start : one.end], one.start)] for one in blocks if one.kind in ("paragraph", "item")]
+    running = _running(text, blocks)
     pairs = [pair for pair in chain.from_iterable(map(pairwise, running)) if len(pair[0][1]) <= _WIDEST]
     width = _width(running, [len(line) + 1 + len(following.split()[0]) for (_, line), (_, following) in pairs])
     shown = list(text)
@@ -81,6 +102,12 @@ def _unwrapped(text: str, blocks: Sequence[TextBlock]) -> str:
             indent = len(following) - len(following.lstrip())
             shown[start - 1 : start + indent] = " " + _NO_WIDTH * indent
     return "".join(shown)
+
+
+def _running(text: str, blocks: Iterable[TextBlock]) -> list[list[tuple[int, str]]]:
+    """The lines of each paragraph and item, each with where it begins."""
+    found = (one for one in blocks if one.kind in ("paragraph", "item"))
+    return [[*lines_of(text[one.start : one.end], one.start)] for one in found]
 
 
 def _width(running: Sequence[Sequence[tuple[int, str]]], needed: Sequence[int]) -> int:

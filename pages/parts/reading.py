@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
+from unicodedata import east_asian_width
 
 import streamlit as st
 
@@ -17,13 +19,15 @@ from rag_core.library import Library
 Row = dict[str, Any]
 MOST_TABLES = 200
 _FOUND_CHARS = 60
+_LINE_END = re.compile(r"[ \t]*\n[ \t]*")
 
 
 def text(library: Library, document: Document, page: int) -> None:
-    """A page's text as read; a click on a line marks it in the picture."""
+    """A page's text as read; a click on a line, or a paragraph that was set in lines, marks it in the picture."""
     shown = library.page(document.id, page)
     empty = _("Nothing of this page is read yet.") if document.to_recognise else _("This page holds no text.")
-    data = {"empty": server_text(shown.error) if shown.error else empty, "lines": list(_lines(shown, _marked(page)))}
+    lines = list(_lines(shown, document, _marked(page)))
+    data = {"empty": server_text(shown.error) if shown.error else empty, "lines": lines}
     if shown.recogniser:
         how = _("Transcribed ({by}), {share} certain") if shown.is_heard else _("Read by OCR ({by}), {share} certain")
         st.caption(how.format(by=formatting.plain(shown.recogniser), share=f"{shown.certainty:.0%}"))
@@ -97,19 +101,22 @@ def _hidden(page: Page, span: HiddenText) -> str:
     return _("Text that is not to be seen on the page ({why}): “{found}”").format(why=_(span.why), found=found)
 
 
-def _lines(page: Page, marked: tuple[int, int] | None) -> Iterator[Row]:
+def _lines(page: Page, document: Document, marked: tuple[int, int] | None) -> Iterator[Row]:
     begin, stop = page.body or (0, len(page.text))
-    start = 0
-    for line in page.text.split("\n"):
-        end = start + len(line)
-        if line.strip():
+    for start, end in page_text.lines(page, document.sections):
+        if page.text[start:end].strip():
             yield {
-                "parts": list(page_text.parts(page, start, end)), "span": [start, end], "on": marked == (start, end),
-                "outside": end <= begin or start >= stop,
+                "parts": [(_LINE_END.sub(_between, text), *kind) for text, *kind in page_text.parts(page, start, end)],
+                "span": [start, end], "on": marked == (start, end), "outside": end <= begin or start >= stop,
             }  # fmt: skip
         else:
             yield {"gap": True}
-        start = end + 1
+
+
+def _between(end: re.Match[str]) -> str:
+    """What stands between two lines of a paragraph: a blank where words are set apart by blanks."""
+    around = f"{end.string[: end.start()][-1:]}{end.string[end.end() :][:1]}"
+    return "" if around and all(east_asian_width(one) in "WF" for one in around) else " "
 
 
 def _table(table: Table, document: Document) -> Row:

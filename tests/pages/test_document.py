@@ -47,7 +47,7 @@ def test_chunks_tell_what_was_made_of_them() -> None:
 def test_lines_say_what_is_hidden_and_what_is_in_no_chunk() -> None:
     tags = "".join(chr(0xE0000 + ord(letter)) for letter in "hi")
     page = Page(1, f"Title\n\nText {tags} end\n7", body=(7, 18), hidden=(HiddenText(12, 14, "tag characters"),))
-    title, gap, text, number = reading._lines(page, (7, 18))
+    title, gap, text, number = reading._lines(page, a_document(), (7, 18))
     assert title["outside"] and number["outside"] and gap == {"gap": True}
     assert text["parts"] == [("Text ", "", ""), ("hi", "tag characters", ""), (" end", "", "")]
     assert (text["on"], text["outside"]) == (True, False)

@@ -396,6 +396,19 @@ def test_every_component_has_its_script_and_its_sheet() -> None:
     assert named == there == {path.stem for path in components.FOLDER.glob("*.css")} - {"common"}
 
 
+def test_a_paragraph_that_was_set_in_lines_is_one_line_of_the_text_as_read() -> None:
+    rows = [
+        "Crews and watches", "A watch lasts six hours on the Halcyon and", "eight on the Tern. Nobody works more than",
+        "twelve hours.", "The engineer begins one hour before the", "others and ends one hour after they do.", "4",
+    ]  # fmt: skip
+    text = "\n".join(rows)
+    page = Page(1, text, body=(0, text.rindex("\n")))
+    read = [text[start:end].split("\n") for start, end in page_text.lines(page, (Section(rows[0], 1, 1),))]
+    assert read == [rows[:1], rows[1:4], rows[4:6], rows[6:]]
+    verse = "Wind, be still,\nthe boats are out\nupon the sill\nof night and doubt."
+    assert [verse[slice(*span)] for span in page_text.lines(Page(1, verse), ())] == verse.split("\n")
+
+
 def test_a_few_wider_lines_do_not_keep_a_long_text_from_being_set_anew() -> None:
     typed = "\n\n".join(
         textwrap.fill(f"{number} It is a truth that is known to all of us here. " * 5, 70) for number in range(40)
