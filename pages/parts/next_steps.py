@@ -20,7 +20,7 @@ _FILTERS = ".st-key-chat_scope_menu button"
 def offered(library: Library, conversation: str, answer: Answer) -> list[Step]:
     """The steps, each with its words; `press` names what of the page it opens instead of calling `take`."""
     if answer.model == COURTESY:
-        return []
+        return _summaries(library, answer)
     if answer.outcome == "answered":
         steps = [*_a_writer(library, conversation, answer), *_again(library, conversation, answer)]
         return [
@@ -76,6 +76,17 @@ def leave() -> None:
         st.switch_page("pages/search.py", query_params={"q": words})
     if st.session_state.pop("chat_gets_model", False):
         st.switch_page("pages/models.py")
+
+
+def _summaries(library: Library, answer: Answer) -> list[Step]:
+    """To have each of the documents summed up that a line names, where it tells which there are."""
+    places = (
+        {one.title: answer.text.find(f"“{one.title}”") for one in library.documents()} if "“" in answer.text else {}
+    )
+    named = sorted((title for title, place in places.items() if place >= 0), key=lambda title: places[title])
+    return [
+        {"act": f"ask Summarise “{title}”", "words": _("Summarise “{title}”").format(title=title)} for title in named
+    ]
 
 
 def _a_writer(library: Library, conversation: str, answer: Answer) -> list[Step]:

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import next_steps
-from rag_core.domain import Answer, Message, ModelStatus, Scope
-from tests.pages.conftest import NOW, FakeLibrary, a_search, an_answer
+from rag_core.domain import COURTESY, Answer, Message, ModelStatus, Scope
+from tests.pages.conftest import NOW, FakeLibrary, a_document, a_search, an_answer
 
 SMALL = ModelStatus("gguf:small.gguf", "small", True)
 GEMINI = ModelStatus("gemini", "Gemini", True, remote=True)
@@ -42,6 +42,15 @@ def test_steps_are_those_that_may_help(library: FakeLibrary, monkeypatch: pytest
     assert words(library, an_answer()) == ["Again by small"]
     library.statuses = (library.statuses[0], GEMINI)
     assert words(library, NEAR) == [search, "Ask Gemini (leaves this machine)"]
+
+
+def test_documents_that_are_named_as_being_there_are_summed_up_by_a_click(library: FakeLibrary) -> None:
+    library.held = [a_document("bridges.txt"), a_document("ships.txt")]
+    titles = [one.title for one in library.documents()]
+    there = replace(an_answer(), model=COURTESY, text=f"There are 9 documents here: “{titles[1]}”, “{titles[0]}”.")
+    steps = next_steps.offered(library, "c", there)  # type: ignore[arg-type]
+    assert [step["act"] for step in steps] == [f"ask Summarise “{title}”" for title in (titles[1], titles[0])]
+    assert words(library, replace(there, text="Hello.")) == []
 
 
 def test_a_model_that_writes_is_offered_below_the_first_quoted_answer(library: FakeLibrary) -> None:
