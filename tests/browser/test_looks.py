@@ -102,6 +102,19 @@ def test_on_a_phone_the_passage_covers_the_screen_and_closes(open_page: Open, fi
     expect(page.locator(".passage")).to_have_count(0)
 
 
+def test_on_a_phone_a_passage_and_its_button_stand_in_one_row(open_page: Open, filled: None) -> None:
+    page = open_page("chat", width=320, height=844)
+    ask(page, "How long is lost property kept?")
+    page.locator(".of-page .rate").first.wait_for()
+    middles = (
+        page.locator(".of-page")
+        .first.locator("button")
+        .evaluate_all("all => all.map((one) => one.getBoundingClientRect()).map((box) => box.top + box.height / 2)")
+    )
+    assert len(middles) > 1
+    assert max(middles) - min(middles) < 2
+
+
 @pytest.mark.parametrize("path", ["", "chat"])
 def test_on_a_phone_nothing_is_cut_off(open_page: Open, filled: None, path: str) -> None:
     page = open_page(path, **PHONE)
