@@ -15,6 +15,7 @@ from rag_core.retrieval.contents import Contents
 from rag_core.tables.answers import table_answer
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Words
+from rag_core.tables.periods import PeriodTable
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import WholeTable
 from rag_core.tables.wording import derivation, finding
@@ -74,7 +75,7 @@ def table_of(plan: TablePlan, contents: Contents) -> tuple[Document, Document | 
     for document in contents.some([plan.document_id]):
         tables = list(contents.joined_with(document, other) if other else contents.tables(document))
         if other is None and plan.table >= len(tables):
-            tables += contents.joined_tables(document)
+            tables += contents.derived_tables(document)
         if not 0 <= plan.table < len(tables):
             raise InvalidQuestion(
                 "The document has no such table now.",
@@ -87,6 +88,10 @@ def table_of(plan: TablePlan, contents: Contents) -> tuple[Document, Document | 
 def _sources(found: TableFinding, rows: list[int]) -> Iterator[tuple[Document, WholeTable, list[int], int]]:
     """The tables that say what rows have in the plan's column, each with its document, its own rows and column."""
     table, column = found.table, found.plan.target
+    if isinstance(table, PeriodTable):
+        places = [table.place_of(row, column) for row in rows]
+        yield from ((found.document, table.wide, [row], at) for row, at in places)
+        return
     yield found.document, table, rows, column
     if isinstance(table, JoinedTable):
         others = [int(row) for row in table.matches[rows] if row >= 0]

@@ -44,6 +44,10 @@ _START_S = 10.0
 _CHARS = 60_000
 Question = Annotated[str, Field(description="in the words of a person", min_length=1)]
 Names = Annotated[list[str], Field(description="titles, file names or tags to keep to; none for all", max_length=100)]
+Earlier = Annotated[
+    list[str],
+    Field(description="questions asked before, where this one goes on with them: 'and in Bern?'", max_length=20),
+]
 
 
 class Tools:
@@ -66,7 +70,9 @@ class Tools:
             for hit in hits
         ]  # fmt: skip
 
-    def ask(self, context: Context, question: Question, names: Names = []) -> dict[str, Any]:  # noqa: B006
+    def ask(
+        self, context: Context, question: Question, names: Names = [], earlier: Earlier = [],  # noqa: B006
+    ) -> dict[str, Any]:  # fmt: skip
         """An answer from the documents; the numbers in it are those of its citations.
 
         Its outcome is "answered", "perhaps" where it is not sure that what it cites answers, or "not found". `table`
@@ -75,7 +81,8 @@ class Tools:
         with _told():
             library = self._library()
             scope = scope_of(library, ScopeGiven(names=names), _caller(context))
-            answers = [event.answer for event in library.reply(question, scope=scope) if event.answer is not None]
+            events = library.reply(question, history=[(one, "") for one in earlier], scope=scope)
+            answers = [event.answer for event in events if event.answer is not None]
         answer = answers[-1]
         return {
             "answer": answer.text, "found": not answer.abstained, "outcome": answer.outcome,

@@ -19,6 +19,7 @@ from rag_core.storage import Storage
 from rag_core.storage.indexes.dense import Within
 from rag_core.storage.postgres.pieces import pieces_of
 from rag_core.tables.joins import JoinedTable
+from rag_core.tables.periods import PeriodTable
 from rag_core.tables.table import WholeTable
 
 _OF_PAGE = 6  # chunks before and behind a hit that are looked at as its page
@@ -158,9 +159,10 @@ class Contents:
         """The tables of a document; none where the scope leaves out some of it. Raises StoreUnavailable."""
         return self._tables.tables(document).tables if self._has_whole(document) else ()
 
-    def joined_tables(self, document: Document) -> Sequence[JoinedTable]:
-        """Those of its tables that have keys of others, with what these say. Raises StoreUnavailable."""
-        return self._tables.tables(document).joined if self._has_whole(document) else ()
+    def derived_tables(self, document: Document) -> Sequence[JoinedTable | PeriodTable]:
+        """Those of its tables that have keys of others, with what these say, and those of months or years, with a row
+        for each. Raises StoreUnavailable."""
+        return self._tables.tables(document).derived if self._has_whole(document) else ()
 
     def joined_with(self, document: Document, other: Document) -> Sequence[JoinedTable]:
         """The tables of a document that have keys of another's, with what these say. Raises StoreUnavailable."""

@@ -17,6 +17,7 @@ from rag_core.domain import Document
 from rag_core.storage import Storage
 from rag_core.storage.indexes.table_index import LONG, TableIndex
 from rag_core.tables.joins import JoinedTable, joined_between, joined_tables
+from rag_core.tables.periods import PeriodTable, period_tables
 from rag_core.tables.table import WholeTable, whole_tables
 
 # Chunks up to which the tables of a document are made in a moment where there is no file of them yet.
@@ -32,9 +33,10 @@ class DocumentTables:
     chunks: NDArray[np.int64]
 
     @cached_property
-    def joined(self) -> list[JoinedTable]:
-        """Those of its tables that have keys of others, with what these say."""
-        return joined_tables(self.tables)
+    def derived(self) -> list[JoinedTable | PeriodTable]:
+        """Those of its tables that have keys of others, with what these say, and those with a column for each month or
+        year, with a row for each."""
+        return [*joined_tables(self.tables), *period_tables(self.tables)]
 
     def joined_with(self, other: DocumentTables, titles: tuple[str, str]) -> list[JoinedTable]:
         """Those that have keys of another document's, with what these say; both are called by their titles."""

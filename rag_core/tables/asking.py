@@ -6,13 +6,28 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables.joins import JoinedTable
-from rag_core.tables.links import Link, Words
-from rag_core.tables.plans import COUNT, LOOK_UP, STEPS, Plan, Result, Selection, condition_sets, run
+from rag_core.tables.links import COMPARISONS, Link, Words
+from rag_core.tables.outflows import outflow_places
+from rag_core.tables.plans import (
+    COUNT,
+    FIRST,
+    FURTHEST_ROWS,
+    LAST,
+    LOOK_UP,
+    ROW_SMALLEST,
+    STEPS,
+    Plan,
+    Result,
+    Selection,
+    condition_sets,
+    run,
+)
 from rag_core.tables.scene import Scene, columns_of
 from rag_core.tables.scoring import Scorer
 from rag_core.tables.table import WholeTable, normalised
@@ -20,7 +35,11 @@ from rag_core.tables.weights import Weights, operation_words
 from rag_core.text.stems import stem
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+_OF_ROWS = (*FURTHEST_ROWS, FIRST, LAST)  # those that find rows, whatever column says which
 _MOST_RUN = 40
+_DOES, _SUBJECTS = frozenset(("do", "does", "did")), frozenset(("i", "we", "you", "they", "he", "she", "it"))
+_RECEIVED = frozenset(("received", "earned", "earn", "came"))
+_PEOPLE = frozenset(map(stem, ("people", "person", "persons")))
 _OF_THINGS = ("which", "how many")
 _FURTHEST = 12.0  # below the best score, where a share is next to nothing
 TRUST_SIGNS = (
@@ -78,6 +97,8 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
         share = math.exp(score - best[0][0]) / total
         said = (frozenset(result.texts), result.count, () if result.texts else result.groups)
         key = result.value if result.value is not None else said
+        if plan.target in scene.labels and plan.operation in _OF_ROWS:  # a row by its code, or by its name
+            key = ("rows", *result.rows.tolist()[:_MOST_RUN])
         before = alike.get(key)
         alike[key] = (
             replace(before, share=before.share + share) if before
@@ -157,7 +178,7 @@ def _key_words(scene: Scene) -> set[int]:
 def _is_no_choice(conditions: Sequence[Link]) -> bool:
     """Whether conditions that leave every row say nothing: all are over a figure, or all of a column's cells listed."""
     columns = [link.column for link in conditions]
-    return any(link.comparison for link in conditions) or len(set(columns)) < len(columns)
+    return any(link.comparison in COMPARISONS for link in conditions) or len(set(columns)) < len(columns)
 
 
 def _covered(links: Iterable[Link]) -> set[int]:
@@ -187,6 +208,15 @@ def is_of_other(scene: Scene, one: Ranked) -> bool:
     return is_in_part and any(named & {place + 2, place + 3} for place in before)
 
 
+def is_other_day(scene: Scene, one: Ranked) -> bool:
+    """Whether a question "When ...?" is told a day whose column says of what it is, and which is not named, while a
+    word is left: a start date is no birthday."""
+    if scene.asks != "when" or one.plan.target < 0 or not _left(scene, one):
+        return False
+    column = scene.table.columns[one.plan.target]
+    return column.kind == "date" and not scene.named[one.plan.target] and len(normalised(column.head).split()) > 1
+
+
 def share_unexplained(scene: Scene, one: Ranked) -> float:
     """How many of a question's words its plan has nothing of, 0..1, the things asked for aside ("which order"); names
     of the table's document count as explained."""
@@ -195,14 +225,51 @@ def share_unexplained(scene: Scene, one: Ranked) -> float:
 
 
 def _left(scene: Scene, one: Ranked) -> set[int]:
-    operations = (one.plan.operation, *STEPS.get(one.plan.operation, ()))
-    return set(scene.telling).difference(*_explained(scene, one.plan), operation_words(scene.words, *operations))
+    operations = (one.plan.operation, *STEPS.get(one.plan.operation, ()), *_in_time(scene, one.plan))
+    said = operation_words(scene.words, *operations)
+    explained = _explained(scene, one.plan)
+    aside = (said, _of_amounts(scene, one.plan), _of_people(scene, one.plan))
+    left = set(scene.telling).difference(*explained, *aside)
+    return set() if left and left == _verb(scene) and any(explained) else left
+
+
+def _verb(scene: Scene) -> set[int]:
+    """The verb that ends a question, "did Ravi work", "do we use": what is done is said by what else it names."""
+    last = max(scene.telling, default=0)
+    before = scene.words.plain[last - 1] if last else ""
+    does = not _DOES.isdisjoint(chain.from_iterable(scene.words.english[:last]))
+    is_verb = does and (before in _SUBJECTS or last - 1 in scene.telling)
+    return {last} if is_verb and scene.words.matches[last][0].islower() else set()
+
+
+def _in_time(scene: Scene, plan: Plan) -> tuple[str, ...]:
+    """What the row of the smallest or largest day is too: the first or the last."""
+    if plan.operation not in FURTHEST_ROWS or scene.table.columns[plan.by].kind != "date":
+        return ()
+    return (FIRST,) if plan.operation == ROW_SMALLEST else (LAST,)
+
+
+def _of_people(scene: Scene, plan: Plan) -> set[int]:
+    """The words for anybody, "the people", where a plan counts rows or tells names."""
+    is_of_names = plan.target >= 0 and scene.table.columns[plan.target].has_names
+    if not is_of_names and plan.operation != COUNT:
+        return set()
+    return {place for place in scene.telling if scene.words.stems[place] in _PEOPLE}
+
+
+def _of_amounts(scene: Scene, plan: Plan) -> set[int]:
+    """The words that ask for an amount, "cost", "received", "the number of", where a plan finds or goes by one."""
+    columns = {scene.table.columns[at].kind for at in (plan.target, plan.by) if at >= 0}
+    said = scene.words.english
+    asked = {place for place in scene.telling if not _RECEIVED.isdisjoint(said[place])}
+    asked |= {place for place in scene.telling if "number" in said[place] and said[place + 1 : place + 2] == [["of"]]}
+    return asked.union(outflow_places(scene.words)) if "number" in columns else set()
 
 
 def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
     """The words that stand for a plan's conditions, for the heads of its columns, and for cells of these."""
     columns = [column for column in (plan.target, plan.by) if column >= 0]
-    constrained = columns_of(scene, plan)
+    constrained = list(columns_of(scene, plan))
     if isinstance(scene.table, JoinedTable):  # the cells by which they are joined are gone by as well
         constrained.append(scene.table.by)
     sizes = {place for place, size in scene.words.sizes.items() if size == plan.size}

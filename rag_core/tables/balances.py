@@ -6,13 +6,15 @@ from __future__ import annotations
 import numpy as np
 
 from rag_core.tables.joins import JoinedTable
-from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.values import Numbers
 
 _FIRST_ROWS, _FEWEST = 1_000, 4
 _MOSTLY = 0.9  # of the steps from row to row are a figure of another column
 _MOST_COLUMNS = 20
 _CENT = 0.006
+_OF_ONE = frozenset(("unit", "per", "each", "rate", "average", "avg", "mean", "percent", "percentage", "ratio", "share",
+                     "einzelpreis", "stückpreis", "prozent", "taux", "unitario", "unitaire"))  # fmt: skip
 _EVEN = 2.0  # times the middle step that none is longer than
 
 
@@ -49,6 +51,26 @@ def row_names(table: WholeTable) -> set[int]:
         places = range(table.own, len(table.columns))
         found |= {place for place in places if table.column_of_other(place) in of_other}
     return found
+
+
+def is_of_one(column: Column) -> bool:
+    """Whether its figures are of one thing each, prices of a unit, shares and means: their sum is of nothing."""
+    return column.unit == "%" or not _OF_ONE.isdisjoint(normalised(column.head).split())
+
+
+def may_be_ranks(column: Column) -> bool:
+    """Whether its figures may say who is first: whole ones from 1 on."""
+    return column.is_whole and float(np.nanmin(column.values)) == 1
+
+
+def labels_of(table: WholeTable) -> tuple[int, ...]:
+    """The first column of codes of which each row has its own and that of names right behind it; () where there are
+    none."""
+    keys = [place for place, column in enumerate(table.columns) if column.kind == "text" and column.is_key]
+    if len(keys) < 2 or keys[1] != keys[0] + 1 or isinstance(table, JoinedTable):
+        return ()
+    code, name = (table.columns[place] for place in keys[:2])
+    return tuple(keys[:2]) if name.has_names and not code.has_names else ()
 
 
 def _names_rows(column: Column, table: WholeTable) -> bool:

@@ -38,6 +38,7 @@ COMPARISONS = ("=", ">", "<")
 _UNTIL = frozenset(("to", "until", "till", "through", "bis", "à", "al", "tot"))
 _AND, _BETWEEN = frozenset(("and", "und", "et", "y", "en")), frozenset(("between", "zwischen", "entre", "tussen"))
 _IN = frozenset(("in", "im", "en", "of", "from", "during", *_UNTIL, *_BETWEEN))
+_WITHIN = frozenset(("in", "im", "en", "on", "am", "during"))
 # "Since March" says no month, and which days it does say is open without a year.
 _OPEN = frozenset(("since", "after", "before", "seit", "ab", "nach", "vor", "depuis", "après", "avant"))
 _NEGATIONS = frozenset(
@@ -113,7 +114,7 @@ class Words:
     @cached_property
     def english(self) -> list[list[str]]:
         """What each word is in the English of questions (see `in_english`)."""
-        return in_english(self.plain, language_of(self.text))
+        return in_english(self.plain, language_of(self.text), "tables")
 
     @cached_property
     def said(self) -> list[str]:
@@ -131,7 +132,7 @@ class Words:
         function_words = STOP_WORDS | stop_words(language_of(self.text))
         return [
             place for place, word in enumerate(self.plain)
-            if word.isdigit()
+            if word.isdigit() or _is_month(self, place)
             or (
                 len(word) > 1 and not {word, self.said[place]} & function_words and self.matches[place][0] not in _EACH
                 and not STOP_WORDS.issuperset(self.english[place])
@@ -245,7 +246,7 @@ def _exact(words: Words, place: int, column: Column) -> Iterator[Link]:
         for last in range(min(first + _LONGEST, len(words.plain)), first, -1):
             text = " ".join(words.plain[first:last])
             codes = column.by_text.get(text, column.by_text.get(_singular(text), _NOTHING))
-            if len(codes) and not (last == first + 1 and text in STOP_WORDS):
+            if len(codes) and not (last == first + 1 and text in STOP_WORDS and not _is_month(words, first)):
                 yield Link(first, last, place, tuple(codes.tolist()))
                 break
 
@@ -309,7 +310,8 @@ def _dates(words: Words, place: int) -> Iterator[Link]:
                 run = _run(words, first, last)
                 if period := run or _period(text):
                     taken.update(range(first, last))
-                    for sign in ("within",) if run else ("within", ">", "<"):
+                    is_within = run or (first and words.said[first - 1] in _WITHIN)
+                    for sign in ("within",) if is_within else ("within", ">", "<"):
                         yield Link(first, last, place, comparison=sign, value=period[0], until=period[1])
     yield from _months(words, place, taken)
 

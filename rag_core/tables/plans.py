@@ -40,6 +40,7 @@ FURTHEST_GROUPS = (GROUP_LARGEST, GROUP_SMALLEST, GROUP_HIGH, GROUP_LOW)
 STEPS = {
     GROUP_LARGEST: (SUM, LARGEST, ROW_LARGEST), GROUP_SMALLEST: (SUM, SMALLEST, ROW_SMALLEST),
     GROUP_HIGH: (MEAN, LARGEST, ROW_LARGEST), GROUP_LOW: (MEAN, SMALLEST, ROW_SMALLEST),
+    COUNT_BY: (COUNT,), SUM_BY: (SUM,), MEAN_BY: (MEAN,), LARGEST_BY: (LARGEST,), SMALLEST_BY: (SMALLEST,),
 }  # fmt: skip
 """What these do one after the other: the words for it are theirs too."""
 SUMMED = (SUM, SUM_BY, GROUP_LARGEST, GROUP_SMALLEST)
@@ -263,7 +264,8 @@ def run(plan: Plan, table: WholeTable, left: Mask) -> Result | None:
 
 
 def _by_frequency(column: Column, rows: Rows, size: int, *, rarest: bool) -> Result | None:
-    """As many cells as asked for of those that stand in most or fewest rows, and those that are as frequent."""
+    """As many cells as asked for of those that stand in most or fewest rows, and those that are as frequent;
+    None where all are."""
     codes = column.codes[rows]
     counts = np.bincount(codes, minlength=len(column.texts))
     known = np.flatnonzero(counts)
@@ -272,6 +274,8 @@ def _by_frequency(column: Column, rows: Rows, size: int, *, rarest: bool) -> Res
         return None
     ranks = -counts if rarest else counts
     best = known[_furthest(ranks[known].astype(np.float64), np.arange(len(known)), size, largest=True)]
+    if size == 1 and len(best) == len(known) > 1:  # as often as all others
+        return None
     ordered = np.argsort(-ranks[codes], kind="stable") if size > 1 else np.arange(len(rows))
     return _cells(column, rows[ordered][np.isin(codes[ordered], best)])
 
@@ -297,7 +301,7 @@ def _grouped(plan: Plan, table: WholeTable, rows: Rows) -> Result | None:
     rows = rows[by.codes[rows] != by.blank]
     is_there = np.bincount(by.codes[rows], minlength=len(by.texts)) > 0
     known, codes = np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[by.codes[rows]]
-    if len(known) < 2:
+    if len(known) < 2 or (plan.operation == MEAN_BY and len(known) == len(rows)):  # of one figure each
         return None
     figures = _of_each(plan, table, rows, codes)
     if not np.isfinite(figures).all():  # no figure can be said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -11,16 +11,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.balances import balances, row_names, row_numbers
+from rag_core.tables.balances import balances, is_of_one, labels_of, may_be_ranks, row_names, row_numbers
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places
+from rag_core.tables.periods import PeriodTable, periods_of
 from rag_core.tables.plans import Plan
 from rag_core.tables.table import WholeTable, normalised
 from rag_core.tables.weights import operation_words
 from rag_core.text.stems import stem
 
+_OF_ENDS = (
+    *grammar.FURTHEST_ROWS, grammar.FIRST, grammar.LAST, grammar.COMMONEST, grammar.RAREST, grammar.BEHIND,
+    grammar.BEFORE,
+)  # fmt: skip
+_WORDS_OF_ENDS = {"high": {"highest", "largest", "most"}, "low": {"lowest", "least"}}
+_ENDS_OF = {
+    **dict.fromkeys((grammar.LARGEST, grammar.ROW_LARGEST, grammar.GROUP_LARGEST, grammar.GROUP_HIGH), "high"),
+    **dict.fromkeys((grammar.SMALLEST, grammar.ROW_SMALLEST, grammar.GROUP_SMALLEST, grammar.GROUP_LOW), "low"),
+}  # fmt: skip
+_OF_EXTREMES = (grammar.LARGEST, grammar.SMALLEST, *grammar.FURTHEST_ROWS)
+_OF_DIFFERENCES = frozenset(
+    ("difference", "than", "more", "less", "fewer", "between", "change", "changed", "apart", "after", "before", "since",
+     "later", "earlier")
+)  # fmt: skip
+_ENDS = frozenset(("highest", "largest", "most", "lowest", "least", "first", "last", "newest", "oldest"))
 _NEAR = 3  # words behind a number of things that may name them: "the three largest orders"
+_WHETHER = [[word] for word in ("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat")]
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
@@ -137,20 +154,44 @@ class Scene:
             found = filter(self._goes_by_what_is_asked, found)
         if self.asks == "when" and any(column.kind == "date" for column in self.table.columns):
             found = (plan for plan in found if not self._is_amount(plan))
+        if self._is_of_one_row:
+            found = filter(self._says_whether, found)
         return filter(self._is_someone, found) if self.asks == "who" and self._has_names else found
+
+    @cached_property
+    def _is_of_one_row(self) -> bool:
+        """Whether it asks if one row, chosen by its own name or code, has another cell: "Is the bell from Kranz?"."""
+        return self.words.plain[:1] in _WHETHER and any(map(self._is_of_row, self.links)) and any(self._others)
+
+    @cached_property
+    def _others(self) -> list[bool]:
+        """For each column whether the question has a cell of it that is no row's own."""
+        return [
+            bool(places) and not one.is_key for one, places in zip(self.table.columns, self.alternatives, strict=True)
+        ]
+
+    def _is_of_row(self, link: Link) -> bool:
+        return link.exact and not link.comparison and self.table.columns[link.column].is_key
+
+    def _says_whether(self, plan: Plan) -> bool:
+        """Whether it looks up what that row has in the place of the cell that is asked for."""
+        is_of_row = any(map(self._is_of_row, plan.conditions))
+        return plan.operation == grammar.LOOK_UP and is_of_row and self._others[plan.target]
 
     @cached_property
     def _has_names(self) -> bool:
         return any(column.has_names for column in self.table.columns)
 
     def _is_someone(self, plan: Plan) -> bool:
-        """Whether what is told to one who asks "Who?" is no code, unless its column is named, and no figure or day."""
+        """Whether what is told to one who asks "Who?" is no code, unless its column is named and says one thing of
+        several rows, "Customer 7", and no figure or day."""
         place = plan.by if plan.operation in grammar.GROUPED else plan.target
         column = self.table.columns[place]
         is_no_name = column.kind != "text" or column.is_yes_or_no
         if place >= 0 and is_no_name and self.words.english[0] == ["who"]:
             return False
-        return place < 0 or column.kind != "text" or column.has_names or bool(self.named[place])
+        is_named = bool(self.named[place]) and not column.is_key
+        return place < 0 or column.kind != "text" or column.has_names or is_named
 
     def _is_sound(self, plan: Plan, covered: set[int]) -> bool:
         """Whether what is added up is of no other payments too, and no balance, and what is counted out, the customers
@@ -160,15 +201,88 @@ class Scene:
             return False
         if plan.target in self.numbering and plan.operation in grammar.ADDED_UP:
             return False
-        if self._tells_nothing(plan) or self._adds_up_again(plan):
+        if self._tells_nothing(plan) or self._adds_up_again(plan) or not self.other_periods.isdisjoint(plan.columns):
             return False
         if self.says_average and plan.operation in grammar.SUMMED:
             return False
-        if plan.operation == grammar.MEDIAN and not operation_words(self.words, grammar.MEDIAN):
+        if plan.operation == grammar.MEDIAN and not self._says(("median", "middle")):
+            return False
+        if (plan.operation == grammar.SHARE and not self.asks_share) or not self._tells_how_many(plan):
+            return False
+        if plan.operation == grammar.DIFFERENCE and not self._says(_OF_DIFFERENCES):
+            return False
+        if not plan.conditions and plan.operation == grammar.LOOK_UP and (self.says_average or self.ends):
+            return False
+        if self.says_average and not self.ends and plan.operation in _OF_EXTREMES:
+            return False
+        if self._is_other_end(plan) or self._is_of_none(plan):
             return False
         if plan.size == 1:
             return self.counted not in self.listed or self.size_of_counted in covered
-        return self.counted < 0 or any(self.counted in self.named[place] for place in plan.columns)
+        return self.counted < 0 or any(self.counted in self.named[place] for place in columns_of(self, plan))
+
+    def _tells_how_many(self, plan: Plan) -> bool:
+        """Whether it tells one who asks "How much?" or "How many?" a figure, and counts no rows where a column has the
+        figures that are asked for, "How many hours?"."""
+        if plan.operation == grammar.COUNT and self.figures_asked:
+            return False
+        if self.asks not in ("how much", "how many") or plan.operation not in _OF_ENDS or plan.target < 0:
+            return True
+        is_said = bool(self.ends) or plan.operation not in grammar.FURTHEST_ROWS
+        return is_said and self.table.columns[plan.target].kind == "number"
+
+    def _is_other_end(self, plan: Plan) -> bool:
+        """Whether it goes for the smallest where the largest is asked for, or the other way, by figures that are no
+        ranks and no payments below zero; or by a figure that is not named where the first or the last is asked for and
+        there are dates."""
+        end = _ENDS_OF.get(plan.operation)
+        said = {
+            one for place in self.ends for one, some in _WORDS_OF_ENDS.items() if some & {*self.words.english[place]}
+        }
+        place = plan.by if plan.by >= 0 else plan.target
+        if end is None or place in self.outflows:
+            return False
+        column = self.table.columns[place]
+        if self.ends and not said and column.kind == "number" and any(one.kind == "date" for one in self.table.columns):
+            return not self.named[place]
+        return len(said) == 1 and end not in said and column.kind == "number" and not may_be_ranks(column)
+
+    def _is_of_none(self, plan: Plan) -> bool:
+        """Whether what it adds up is said of one thing each, as a unit price is, or it goes by groups of which no name
+        is told and whose column is not named."""
+        if plan.operation in grammar.FURTHEST_GROUPS:
+            by = self.table.columns[plan.by]
+            if not (self.named[plan.by] or by.has_names):
+                return True
+        is_of_figures = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
+        if is_of_figures and isinstance(self.table, PeriodTable) and plan.target == len(self.table.others):
+            return True  # a year is no amount
+        if plan.operation not in grammar.SUMMED or plan.target < 0 or not is_of_one(self.table.columns[plan.target]):
+            return False
+        return not (self.named[plan.target] and operation_words(self.words, grammar.SUM))
+
+    @cached_property
+    def asks_share(self) -> bool:
+        """Whether it asks for a share of the rows."""
+        return "%" in self.words.text or self._says(("share", "percentage"))
+
+    def _says(self, some: Iterable[str]) -> bool:
+        """Whether it has one of some words, in the English of questions."""
+        return not set(some).isdisjoint(chain.from_iterable(self.words.english))
+
+    @cached_property
+    def figures_asked(self) -> bool:
+        """Whether the word behind "how many", one that chooses rows aside, names a column of figures, and no other word
+        goes on with it: of "How many billable hours are there?" hours, of "How many sales staff?" no sales."""
+        if self.asks != "how many":
+            return False
+        place = self.behind
+        while place in self.choices:
+            place += 1
+        columns = enumerate(self.table.columns)
+        figures = {at for at, one in columns if one.kind == "number" and not one.may_be_years}
+        named = any(place in self.named[at] for at in figures - self.numbering - self.row_names)
+        return named and place + 1 not in self.telling
 
     def _tells_nothing(self, plan: Plan) -> bool:
         """Whether it finds what was said already, the only cell of a column that its rows have, or goes by the size of
@@ -192,8 +306,22 @@ class Scene:
 
     @cached_property
     def keys(self) -> list[int]:
-        """The columns of texts of which each row has its own: who counts rows counts these."""
-        return [at for at, column in enumerate(self.table.columns) if column.kind == "text" and column.is_key]
+        """The columns of texts of which each row has its own, and of the periods of a table of these: who counts rows
+        counts these."""
+        periods = [len(self.table.others)] if isinstance(self.table, PeriodTable) else []
+        keys = [at for at, column in enumerate(self.table.columns) if column.kind == "text" and column.is_key]
+        return keys + periods
+
+    @cached_property
+    def other_periods(self) -> set[int]:
+        """The columns of months or years, of a table that has one for each, that the question does not name."""
+        return {at for at in periods_of(self.table) if len({*self.named[at]}) < len(self.table.heads[at].split())}
+
+    @cached_property
+    def labels(self) -> tuple[int, ...]:
+        """The first column of codes of which each row has its own and that of names right behind it, "Part no." and
+        "Description": who asks for one is told of the same row by the other. () where there are none."""
+        return labels_of(self.table)
 
     @cached_property
     def row_names(self) -> set[int]:
@@ -204,6 +332,15 @@ class Scene:
     def says_average(self) -> bool:
         """Whether it says "average" of no column that is called so: what is summed up is no answer."""
         return any("average" in some and place not in self.naming for place, some in enumerate(self.words.english))
+
+    @cached_property
+    def ends(self) -> set[int]:
+        """The words that ask for one end of some rows, "highest", "last", and not for a limit, "at most"."""
+        said = self.words.english
+        return {
+            place for place, some in enumerate(said)
+            if not _ENDS.isdisjoint(some) and place not in self.naming and ["at"] not in said[max(place - 1, 0) : place]
+        }  # fmt: skip
 
     @cached_property
     def balances(self) -> set[int]:
@@ -244,7 +381,7 @@ class Scene:
 
     def _goes_by_what_is_asked(self, plan: Plan) -> bool:
         """Whether it has anything of the column behind "which": of "Which customer has the order ...?" no order."""
-        return any(self.behind in self.named[place] for place in plan.columns)
+        return any(self.behind in self.named[place] for place in columns_of(self, plan))
 
     def _is_of_payments(self, plan: Plan) -> bool:
         """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
@@ -270,7 +407,9 @@ class Scene:
 
 def columns_of(scene: Scene, plan: Plan) -> list[int]:
     """The columns that a plan goes by, those of the dates by which rows are first or last and of the keys of rows that
-    are counted among them: "Who joined last?", "Which supplier has the most articles?"."""
+    are counted or averaged among them: "Who joined last?", "Which supplier has the most articles?", "per month"."""
+    plan_columns = [*plan.columns, *(scene.labels if plan.target in scene.labels else ())]
     if plan.operation in (grammar.FIRST, grammar.LAST):
-        return [*plan.columns, *grammar.dates_of(plan, scene.table)]
-    return [*plan.columns, *scene.keys] if plan.operation in grammar.COUNTED else plan.columns
+        return [*plan_columns, *grammar.dates_of(plan, scene.table)]
+    is_of_rows = plan.operation in (*grammar.COUNTED, grammar.MEAN)
+    return [*plan_columns, *scene.keys] if is_of_rows else plan_columns

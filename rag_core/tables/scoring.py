@@ -105,7 +105,7 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
             f"c {sign} many": float(len(one.codes) > 1),
             "c head": float(bool(scene.named[one.column])),
             f"c function {sign}": float(not telling & set(range(one.first, one.last))),
-            "c named head": float(set(range(one.first, one.last)) <= {p for some in scene.named for p in some}),
+            "c named head": float(not column.is_yes_or_no and set(range(one.first, one.last)) <= scene.naming),
         }
         if one.comparison:
             more["c compared near"] = float(scene.nearness[one.column])

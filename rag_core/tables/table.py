@@ -38,6 +38,12 @@ _MOST_TITLE = 120  # characters of a line that is a title
 _MOST_ABOVE = 30  # lines above a table that are looked at
 
 
+def _said_by_head(head: str) -> set[str]:
+    """How the head of a column of yes and no is said: "Paid 2024" as it stands, and without its figures, as "paid"."""
+    words = normalised(head)
+    return {words, " ".join(word for word in words.split() if word.isalpha())} - {""}
+
+
 def normalised(text: str) -> str:
     """A text as cells and questions are compared: its words in small letters, without accents and signs."""
     return " ".join(fold(word) for word in _WORD.findall(text.casefold()))
@@ -94,7 +100,7 @@ class Column:
         for code, is_yes in enumerate(known):
             if is_yes is not None:
                 yield ("yes" if is_yes else "no"), code
-            if is_yes is not None and (head := normalised(self.head)):
+            for head in _said_by_head(self.head) if is_yes is not None else ():
                 yield (head if is_yes else f"un{head}"), code
 
     @cached_property

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from rag_core.tables import plans as grammar
+from rag_core.tables.balances import labels_of
 from rag_core.tables.links import Link, Words, heads_named
 from rag_core.tables.outflows import is_payment
 from rag_core.tables.plans import Plan, Result
@@ -86,7 +87,10 @@ def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None =
         return f"{head}: {_figure(result.value, plan.operation, column)}."
     if plan.size > 1 and plan.by >= 0:
         return f"{head}: {_joined(_furthest(plan, result, table))}."
-    said = f"{head}: {_joined(_listed(result.texts, result.count))}"
+    texts = result.texts
+    if plan.target >= 0 and table.columns[plan.target].is_key and len(texts) == len(result.rows):
+        texts = tuple(_labelled(table, row, plan) for row in result.rows.tolist())
+    said = f"{head}: {_joined(_listed(texts, result.count))}"
     if yes_or_no := _yes_or_no(plan, result, table, asked):
         said = f"{yes_or_no} ({said})"
     if plan.by >= 0 and len(result.rows):
@@ -178,9 +182,15 @@ def _of_group(plan: Plan, head: str) -> str:
 def _furthest(plan: Plan, result: Result, table: WholeTable) -> list[str]:
     """Each row's cell with the figure by which it was chosen."""
     rows = result.rows.tolist()
-    return _listed(
-        [f"{table.text(row, plan.target)} ({table.text(row, plan.by)})" for row in rows[:_MOST_LISTED]], len(rows)
-    )
+    said = [f"{_labelled(table, row, plan)} ({table.text(row, plan.by)})" for row in rows[:_MOST_LISTED]]
+    return _listed(said, len(rows))
+
+
+def _labelled(table: WholeTable, row: int, plan: Plan) -> str:
+    """A row's cell, and behind a code what it stands for: "BP-1040 inner tube"."""
+    labels = labels_of(table)
+    is_code = plan.target in labels[:1] and not any(link.column in labels for link in plan.conditions)
+    return " ".join(table.text(row, place) for place in (labels if is_code else (plan.target,)))
 
 
 def _whole(plan: Plan) -> Plan:

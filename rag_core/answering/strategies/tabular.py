@@ -6,6 +6,7 @@ is said of its neighbours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import permutations
@@ -29,6 +30,7 @@ from rag_core.tables.asking import (
     best_plans,
     is_explained,
     is_of_other,
+    is_other_day,
     none_has_all,
     passes_over,
     scene_of,
@@ -40,7 +42,7 @@ from rag_core.tables.asking import (
 from rag_core.tables.links import Link, Words
 from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
-from rag_core.tables.plans import OF_ROWS, OPERATIONS, SUM
+from rag_core.tables.plans import ADDED_UP, BEFORE, BEHIND, OF_ROWS, OPERATIONS
 from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scene import Scene
 from rag_core.tables.shapes import lists_things
@@ -52,8 +54,11 @@ _MOST_DOCUMENTS, _MOST_JOINED = 8, 4
 # Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of
 # a row that a key chooses.
 _SURE, _SURE_OF_ONE = 0.5, 0.4
+# Where no word of the question is left, and most of what speaks for all plans speaks for it.
+_SURE_OF_ALL, _MOSTLY = 0.2, 0.4
 _OF_NONE = 0.8  # that no row has all of what is asked, where each is in some row
 _MOST_DOUBTED = 2
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _WORTH, _MOST_CHOICES = 0.1, 5  # of being right, where a model is asked; plans of a table that it chooses from
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
 _MOST_CHARS = 400  # of a question; whatever asks a table is shorter
@@ -106,15 +111,27 @@ class Found:
     def answers(self, sure: float) -> bool:
         """Whether it is trusted so far, and passes over no word that stands for some rows; less will do where a key
         chooses the row and no word is left. Of an only row all words must be, of a table amid prose, beside which
-        much else may be meant, and of a sum of what was paid: who was paid may be nowhere."""
-        is_paid = bool(self.scene.outflows) and self.ranked.plan.operation == SUM
-        needs_all = len(self.table) == 1 or is_paid or not self.document.is_sheet
+        much else may be meant, and of what is added up: who was paid may be nowhere."""
+        needs_all = len(self.table) == 1 or not self.document.is_sheet
         if self.is_chosen or (needs_all and self.unexplained):
             return self.is_chosen
-        if is_of_other(self.scene, self.ranked):
+        if is_of_other(self.scene, self.ranked) or is_other_day(self.scene, self.ranked) or self._is_of_other_things:
             return False
-        sure = _SURE_OF_ONE if self.has_key and not self.unexplained else sure
+        if not self.unexplained and self.scene.telling:
+            sure = _SURE_OF_ONE if self.has_key else sure
+            sure = _SURE_OF_ALL if self.ranked.share >= _MOSTLY else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
+
+    @property
+    def _is_of_other_things(self) -> bool:
+        """Whether its plan adds up figures, and has nothing of a word that may say of what; or nothing of a year."""
+        left = unexplained(self.scene, self.ranked)
+        is_chosen = self.has_key or self.ranked.plan.operation in (BEFORE, BEHIND)
+        if not is_chosen and any(_YEAR.fullmatch(word) for word in left):
+            return True
+        if self.scene.asks == "how many":  # "How many graduates are employed in all?"
+            left = [] if is_explained(self.scene, self.ranked) else left
+        return self.ranked.plan.operation in ADDED_UP and bool(left)
 
     def _is_key(self, link: Link) -> bool:
         column = self.table.columns[link.column]
@@ -200,7 +217,8 @@ class Tabular(Strategy):
         }
         strangers = {place for place in words.telling if not others.isdisjoint(identity_terms(words.matches[place][0]))}
         choices = frozenset[int]().union(
-            strangers - operation_words(words, *OPERATIONS), *(scene.choices for scene in scenes.values())
+            strangers - operation_words(words, *OPERATIONS),
+            *(scene.choices | scene.context for scene in scenes.values()),
         )
         for number, scene in scenes.items():
             progress.check()
@@ -213,14 +231,14 @@ class Tabular(Strategy):
     def _joined(
         self, text: str, documents: Sequence[Document], contents: Contents, progress: Progress
     ) -> Iterator[Found]:
-        """What plans find that need two tables, of a document or of two sheets."""
+        """What plans find that need two tables, of a document or of two sheets, or columns of several periods."""
         sheets = [document for document in documents if document.is_sheet]
         others = contents.documents(_MOST_DOCUMENTS)[0] if sheets else []
         near = {document.id: document for document in (*sheets, *others)}
         sheets = [document for document in near.values() if document.is_sheet][:_MOST_JOINED]
         tables = [
             (document, None, number, table) for document in documents
-            for number, table in enumerate(contents.joined_tables(document), len(contents.tables(document)))
+            for number, table in enumerate(contents.derived_tables(document), len(contents.tables(document)))
         ] + [
             (one, other, number, table) for one, other in permutations(sheets, 2)
             for number, table in enumerate(contents.joined_with(one, other))
@@ -279,8 +297,9 @@ def _best(found: Sequence[Found], sure: float) -> Found | None:
 
 
 def _is_better(joined: Found, best: Found, sure: float) -> bool:
-    """Whether two tables say more of a question than one does, and as surely."""
-    return joined.unexplained < best.unexplained and (joined.trust >= best.trust or not best.answers(sure))
+    """Whether two tables say more of a question than one does, and as surely, or all of it."""
+    is_sure = joined.trust >= best.trust or not best.answers(sure) or not joined.unexplained
+    return joined.unexplained < best.unexplained and is_sure
 
 
 def _not_yet(document: Document, retrieval: Retrieval) -> Written:

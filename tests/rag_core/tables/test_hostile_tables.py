@@ -144,6 +144,38 @@ def test_one_column_only_heads_and_ragged_rows(shelf: Shelf) -> None:
     assert shelf.told("ragged.csv", ragged.encode(), "What is the age of Bo?").startswith("Age: 6.")
 
 
+@pytest.mark.parametrize(
+    ("head", "question", "said"),
+    [
+        ("`x`; DROP TABLE chunks; --", "What is the DROP TABLE of Bo Lind?", "6"),
+        ('"size" OR ""="', "What is the size of Bo Lind?", "6"),
+        ("height\nin cm", "What is the height of Bo Lind?", "6"),
+        ("גובה", "What is the גובה of Bo Lind?", "6"),
+        ("الطول", "الطول Bo Lind", "6"),
+        ("$(rm -rf /) %s {0}", "What is the rm -rf of Bo Lind?", "6"),
+    ],
+)
+def test_heads_of_any_signs_name_their_columns(shelf: Shelf, head: str, question: str, said: str) -> None:
+    quoted = head.replace('"', '""')
+    table = f'Name,"{quoted}",Room\nAda Moor,5,11\nBo Lind,6,12\nCy Marsh,7,13\n'
+    first = shelf.told(f"signs {abs(hash(head))}.csv", table.encode(), question).partition("[1]")[0]
+    assert first.rstrip().endswith(f": {said}."), first
+    assert shelf.library.documents()  # no word of a head was run
+
+
+def test_heads_that_are_the_same_are_told_apart_by_nothing_and_asked_all_the_same(shelf: Shelf) -> None:
+    table = "Name,Score,Score,Score\nAda Moor,5,50,500\nBo Lind,6,60,600\n"
+    told = shelf.told("twice.csv", table.encode(), "What is the score of Bo Lind?")
+    assert any(f"{figure}" in told for figure in (6, 60, 600)) and "50" not in told
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n\n", b",,,\n,,,\n", b"\xef\xbb\xbf"])
+def test_an_empty_table_says_that_it_holds_nothing(shelf: Shelf, content: bytes) -> None:
+    document, error = shelf.add(f"empty {len(content)}.csv", content)
+    assert document is None and error is not None
+    assert getattr(error, "help", "")
+
+
 def test_three_hundred_sheets(shelf: Shelf) -> None:
     def fill(made: Workbook) -> None:
         made.remove(made.active)
