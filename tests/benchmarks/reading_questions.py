@@ -12,12 +12,13 @@ import lzma
 import random
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from tests.benchmarks.drafted import drafted
+from tests.benchmarks.coded import coded
+from tests.benchmarks.drafted import Drafted, drafted
 from tests.benchmarks.measure import SHARED
 
 Sentences = Sequence[tuple[str, str]]
@@ -50,8 +51,17 @@ class Question:
 
 def invented() -> tuple[list[Question], list[Question]]:
     """Those to train on, and those of one in ten invented documents."""
+    return _split(drafted())
+
+
+def of_codes() -> tuple[list[Question], list[Question]]:
+    """The same of what a code alone tells apart."""
+    return _split(coded())
+
+
+def _split(documents: Iterable[Drafted]) -> tuple[list[Question], list[Question]]:
     kept: tuple[list[Question], list[Question]] = ([], [])
-    for document in drafted():
+    for document in documents:
         for one in document.questions:
             kept[document.is_kept_out].append(
                 Question(document.title, document.kind, document.sentences, one.text, one.where, one.answer)

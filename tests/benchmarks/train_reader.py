@@ -37,7 +37,7 @@ from rag_core.embedding.source import PACKAGED, find_source
 from rag_core.text.context import context_of
 from rag_core.text.terms import terms
 from tests.benchmarks.measure import emit
-from tests.benchmarks.reading_questions import SETS, Question, Sentences, invented, policies, real
+from tests.benchmarks.reading_questions import SETS, Question, Sentences, invented, of_codes, policies, real
 
 START, END, SUPPORT = range(3)
 _RATE, _WARM_UP, _DROPOUT = 2e-4, 0.05, 0.12
@@ -47,6 +47,7 @@ _WIDTH = 32  # tokens, of whose multiples samples are padded to one: each shape 
 _FEWEST, _MOST = 3, 8  # sentences around an answer
 _WITHOUT = 0.35  # of the answered questions are also asked without the sentences that answer
 _OTHER = 0.5  # and of those with a name or a year that their passage has, with another in its place
+_ALIKE = 0.3  # of those whose sentence has a code, a year or a name of the question, with others beside it
 _ELSEWHERE = 0.3  # of all are also asked of the document of another kind, of so many, that shares most words
 _TRIED = 20
 _YEARS = 4  # that another one is at most away
@@ -63,6 +64,8 @@ _NEVER = -1e4
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)*")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _FIGURE = re.compile(r"\d{2}")
+_CODE = re.compile(r"(?<!\w)[\w-]*\d[\w.-]*(?!\w)")
+_MOST_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,8 @@ class Sampler:
             names.setdefault(name.count(" "), []).append(name)
         found = []
         for one in asked:
+            if len(one.where) == 1 and self._chance.random() < _ALIKE:
+                one = self._among_alike(one, names)
             places = list(range(len(one.sentences)))
             found.append(self._sample(one, places, one.where, whole))
             if one.where and self._chance.random() < _WITHOUT:
@@ -138,6 +143,42 @@ class Sampler:
                 other, place = elsewhere
                 found.append(self._sample(other, list(range(len(other.sentences))), (), whole, around=(place,)))
         return [one for one in found if one is not None]
+
+    def _among_alike(self, one: Question, names: Mapping[int, Sequence[str]]) -> Question:
+        """The question with sentences like the one that answers beside it, of another code, year or name."""
+        (place,) = one.where
+        text, section = one.sentences[place]
+        known = {m.group() for pattern in (_NAME, _CODE) for m in pattern.finditer(one.text) if m.group() in text}
+        if not known:
+            return one
+        key = self._chance.choice(sorted(known))
+        lines = [text]
+        for _ in range(self._chance.randint(1, _MOST_ALIKE)):
+            other = self._other_key(key, names)
+            if other not in one.text:
+                lines.append(other.join(map(self._other_figures, text.split(key))))
+        self._chance.shuffle(lines)
+        beside = [(line, section) for line in lines]
+        sentences = [*one.sentences[:place], *beside, *one.sentences[place + 1 :]]
+        return replace(one, sentences=sentences, where=(place + lines.index(text),))
+
+    def _other_key(self, key: str, names: Mapping[int, Sequence[str]]) -> str:
+        numbers = list(re.finditer(r"\d+", key))
+        if not numbers:
+            return self._chance.choice(names[key.count(" ")])
+        last = numbers[-1]
+        number = abs(int(last.group()) + self._chance.choice([-3, -2, -1, 1, 2, 3]))
+        return key[: last.start()] + str(number).zfill(len(last.group())) + key[last.end() :]
+
+    def _other_figures(self, text: str) -> str:
+        """Digits but for those of years are drawn anew."""
+        years = {place for match in _YEAR.finditer(text) for place in range(*match.span())}
+        return "".join(
+            str(self._chance.randint(1, 9))
+            if character.isascii() and character.isdigit() and place not in years
+            else character
+            for place, character in enumerate(text)
+        )
 
     def _other(self, one: Question, names: Mapping[int, Sequence[str]]) -> Question | None:
         """The question with a name or a year that stands where it is answered replaced by one that nowhere does.
@@ -449,13 +490,13 @@ def _learned_from(share: float) -> list[Question]:
     chance = random.Random(0)
     made, more = invented()[0], list(policies())
     found = chance.sample(made, min(_INVENTED, len(made))) + chance.sample(more, min(_POLICIES, len(more)))
-    found += [one for name in SETS for one in real(name)]
+    found += of_codes()[0] + [one for name in SETS for one in real(name)]
     return chance.sample(found, round(share * len(found)))
 
 
 def _kept_out() -> dict[str, list[Question]]:
     """What is reported on, by set: some of the questions of documents that nothing is learned from."""
-    known = {"invented": invented()[1]} | {name: real(name, "dev") for name in SETS}
+    known = {"invented": invented()[1], "codes": of_codes()[1]} | {name: real(name, "dev") for name in SETS}
     return {name: random.Random(0).sample(some, min(_REPORTED, len(some))) for name, some in known.items() if some}
 
 

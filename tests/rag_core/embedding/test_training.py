@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
+from tests.benchmarks.coded import coded
 from tests.benchmarks.drafted import drafted
 from tests.benchmarks.reading_questions import Question
 from tests.benchmarks.train_reader import Sampler, factored, targets
@@ -85,3 +87,27 @@ def test_a_change_of_low_rank_is_kept() -> None:
     change = torch.randn(40, 3) @ torch.randn(3, 30)
     left, right = factored(change)
     assert torch.allclose(torch.from_numpy(left).float() @ torch.from_numpy(right).float(), change, atol=0.05)
+
+
+def test_what_a_code_tells_apart_is_asked_by_it() -> None:
+    documents = list(coded())
+    for document in documents:
+        for one in document.questions:
+            for place in one.where:
+                text, _ = document.sentences[place]
+                assert one.answer[0].lower() in text.lower()
+                beside = [other for other, _ in document.sentences if other != text]
+                assert beside, document.title
+    asked = [one for document in documents for one in document.questions]
+    assert len(asked) > 3000
+    assert 0.2 < sum(not one.where for one in asked) / len(asked) < 0.4
+
+
+def test_sentences_that_differ_by_a_code_stand_beside_the_one_asked_for() -> None:
+    sentences = [("The tanks were filled.", ""), ("Tank T2 holds 3,850 litres.", ""), ("Nobody smokes here.", "")]
+    asked = Question("Depot", "list", sentences, "How many litres are in tank T2?", (1,), ("3,850",))
+    made = [Sampler(seed)._among_alike(asked, {}) for seed in range(20)]
+    assert all(one.sentences[one.where[0]][0] == "Tank T2 holds 3,850 litres." for one in made)
+    beside = {text for one in made for text, _ in one.sentences} - {text for text, _ in sentences}
+    assert beside
+    assert all(re.fullmatch(r"Tank T[0-5] holds \d,\d{3} litres\.", text) and "T2" not in text for text in beside)
