@@ -23,7 +23,7 @@ from rag_core.reading.ocr.base import Found, FoundLine, certainty
 _COLUMN_ROWS = 4
 _COLUMN_CHARS = 18
 # What is further apart than this many times a line's height stands in another column, cell or paragraph.
-_COLUMN_GAP = 0.8
+_COLUMN_GAP = 0.6
 _CELL_GAP = 1.1
 _PARAGRAPH_GAP = 0.55
 _INDENT = 1.2

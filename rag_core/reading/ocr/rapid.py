@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rag_core.errors import ModelUnavailable
 from rag_core.reading.ocr.base import CERTAIN, TALL, Corner, FoundLine, Options, Recogniser
+from rag_core.reading.ocr.gutters import split_at_gutters
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -69,10 +70,11 @@ class RapidRecogniser(Recogniser):
 
     def lines(self, picture: Image) -> Sequence[FoundLine]:
         """The lines of an RGB picture."""
-        corners = self._found(picture)
+        pixels = _pixels(picture)
+        corners = split_at_gutters(pixels, self._found(picture))
         if not corners:
             return []
-        read, _ = self._engine.text_rec(self._engine.get_crop_img_list(_pixels(picture), corners))
+        read, _ = self._engine.text_rec(self._engine.get_crop_img_list(pixels, corners))
         return [
             FoundLine(text, _corners(where), float(score)) for where, (text, score) in zip(corners, read, strict=True)
         ]
