@@ -418,7 +418,7 @@ class Library:
 
     def _forget(self, document_id: str) -> None:
         """Nothing is kept of a removed document beside the stores."""
-        from rag_core.services.corpora import forget
+        from rag_core.services.tried_chunks import forget
 
         self.asking.forget_dialogues()
         forget(self.storage, document_id)

@@ -156,7 +156,7 @@ def without_markers(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenSentence:
     """A sentence of an answer: its text without markers, the numbers it cites, and where its text ends."""
 
     text: str
@@ -164,17 +164,17 @@ class Written:
     end: int
 
 
-def sentences_of(text: str) -> list[Written]:
+def sentences_of(text: str) -> list[WrittenSentence]:
     """The sentences of an answer, each with the numbers cited in it or right behind it."""
     plain, runs = _lifted(text)
     spans = split_sentences(plain)
-    found: list[Written] = []
+    found: list[WrittenSentence] = []
     for index, span in enumerate(spans):
         begin = span.start if index else -1
         end = spans[index + 1].start if index + 1 < len(spans) else len(plain)
         numbers_here = [number for place, run in runs if begin < place <= end for number in _numbers_of(run)]
         before = sum(len(run) for place, run in runs if place < span.end)
-        found.append(Written(span.text, tuple(dict.fromkeys(numbers_here)), span.end + before))
+        found.append(WrittenSentence(span.text, tuple(dict.fromkeys(numbers_here)), span.end + before))
     return found
 
 
@@ -188,7 +188,7 @@ def is_not_found(text: str) -> bool:
 
 
 def renumbered(
-    text: str, written: Sequence[Written], sentences: Sequence[Sentence], register: Register
+    text: str, written: Sequence[WrittenSentence], sentences: Sequence[Sentence], register: Register
 ) -> tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]:
     """Number citations in order of first use in the text, in its sentences and in themselves.
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag_core.answering.citations import Passages, Register, Written
+from rag_core.answering.citations import Passages, Register, WrittenSentence
 from rag_core.answering.claims.features import Claim, ClaimMatch
 from rag_core.answering.claims.source import Source, sources_of
 from rag_core.answering.claims.weights import judge
@@ -48,7 +48,7 @@ class Grounding:
         self._encode_tokens = encode_tokens
         self._read: dict[_Key, Source] = {}
 
-    def check(self, written: Sequence[Written], register: Register) -> list[Sentence]:
+    def check(self, written: Sequence[WrittenSentence], register: Register) -> list[Sentence]:
         """Mark each sentence as supported or not.
 
         A sentence that cites nothing is compared with the passages that have most of its figures, and gets the citation
@@ -88,7 +88,7 @@ class Grounding:
         new = {key: part for key, part in parts.items() if key not in self._read}
         self._read |= zip(new, sources_of(list(new.values()), self._encode_tokens), strict=True)
 
-    def _checked(self, claim: Claim, one: Written, places: Sequence[int], register: Register) -> Sentence:
+    def _checked(self, claim: Claim, one: WrittenSentence, places: Sequence[int], register: Register) -> Sentence:
         if places:
             return Sentence(one.text, one.cited, self._judged(claim, self._held(claim, places)))
         if not _claims(one):
@@ -110,7 +110,7 @@ class Grounding:
             return True
         return not held.unheld() and judge().score(held.signs()) >= judge().supported_from
 
-    def _cited(self, one: Written, register: Register) -> tuple[int, ...]:
+    def _cited(self, one: WrittenSentence, register: Register) -> tuple[int, ...]:
         """The places of the passages that a sentence cites, in order."""
         known = {citation.number: citation for citation in register.citations}
         return tuple(
@@ -128,7 +128,7 @@ class Grounding:
         return own or beside
 
 
-def _claims(one: Written) -> bool:
+def _claims(one: WrittenSentence) -> bool:
     """Whether a sentence says anything that could be false."""
     return bool(terms(one.text)) and not _NO_CLAIM.fullmatch(one.text.strip())
 

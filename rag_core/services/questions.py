@@ -34,10 +34,11 @@ from rag_core.retrieval.hierarchy.rewriting import Write
 from rag_core.runtime.precedence import PRECEDENCE
 from rag_core.services.answer_cache import AnswersAgain, Chosen, events_of
 from rag_core.services.conversation_scope import Scoped, scoped
-from rag_core.services.corpora import Rechunked, SearchService
 from rag_core.services.embedding_in_use import EmbeddingInUse
 from rag_core.services.new_questions import written_anew
 from rag_core.services.preferences import Preferences
+from rag_core.services.search import SearchService
+from rag_core.services.tried_chunks import TriedChunks
 from rag_core.settings import RetrievalSettings, Settings
 from rag_core.storage import Storage
 
@@ -224,12 +225,12 @@ class QuestionService:
         """Tokens of each text in the embedding model's own, uncut."""
         return self._embedding.get().count_tokens(texts)
 
-    def corpus(self, settings: Settings) -> SearchService | Rechunked:
+    def corpus(self, settings: Settings) -> SearchService | TriedChunks:
         """What a configuration is tested on."""
         if settings.chunking.key == self._preferences.settings.chunking.key:
             return self._library_of(settings.generation.model, settings)
         embedder, least = self._embedding.get(), settings.storage.min_free_bytes
-        return Rechunked(self._storage, embedder, settings.chunking, least, self._rerankers)
+        return TriedChunks(self._storage, embedder, settings.chunking, least, self._rerankers)
 
     def answer(
         self, question: str, settings: Settings, find: Callable[[str], Retrieval], stopped: Callable[[], bool],

@@ -7,8 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from rag_core.answering import confidence
-from rag_core.answering.citations import CitationWriter, is_not_found, renumbered, sentences_of
-from rag_core.answering.citations import Written as WrittenSentence
+from rag_core.answering.citations import CitationWriter, WrittenSentence, is_not_found, renumbered, sentences_of
 from rag_core.answering.conversation import earlier_turns
 from rag_core.answering.dialogues import NOTHING_SAID, Dialogue, Dialogues
 from rag_core.answering.encoding import Encoder, EncodeTokens

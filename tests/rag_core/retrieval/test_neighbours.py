@@ -9,7 +9,7 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Hit, Scope
 from rag_core.retrieval import for_passages
-from rag_core.services.corpora import Rechunked
+from rag_core.services.tried_chunks import TriedChunks
 from rag_core.settings import ChunkingSettings
 
 TEXT = "# Boats\n\n" + " ".join(f"Ferry number {n} has {n + 3} cabins." for n in range(12)) + "\n\n# Trains\n\n"
@@ -57,7 +57,7 @@ def test_a_scope_leaves_out_neighbours_too(library: Library) -> None:
 
 def test_other_chunks_have_theirs(library: Library) -> None:
     chunking = ChunkingSettings(tokens=48, overlap_tokens=0)
-    corpus = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
+    corpus = TriedChunks(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
     list(corpus.prepare(lambda: False))
     settings = for_passages(library.settings.changed("retrieval", neighbours=10))
     (retrieval,) = corpus.search(["ferry number 1"], settings)

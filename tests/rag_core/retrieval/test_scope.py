@@ -9,7 +9,7 @@ import pytest
 
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Scope
-from rag_core.services.corpora import Rechunked
+from rag_core.services.tried_chunks import TriedChunks
 from rag_core.settings import ChunkingSettings, RetrievalSettings, StorageSettings
 from rag_core.storage.indexes import DENSE
 
@@ -99,7 +99,7 @@ def test_what_was_covered_is_told(library: Library) -> None:
 
 def test_other_chunks_are_narrowed_alike(library: Library) -> None:
     chunking = ChunkingSettings(size=60, overlap=5)
-    corpus = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
+    corpus = TriedChunks(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
     list(corpus.prepare(lambda: False))
     settings = RetrievalSettings(k=50)
     for scope in (Scope(folders=("trips",)), Scope(sections=("FARES",)), Scope(documents=("gone",))):

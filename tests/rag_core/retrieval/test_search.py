@@ -11,7 +11,7 @@ from accelerator.mmr import maximal_marginal_relevance
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.answering.langchain import LecternRetriever
 from rag_core.retrieval import LibraryIndexes, Pipeline
-from rag_core.services.corpora import SearchService
+from rag_core.services.search import SearchService
 from rag_core.storage.indexes import DENSE
 from rag_core.storage.postgres.changes import Waiting
 from tests.conftest import PROJECT, add_text

@@ -8,7 +8,7 @@ import pytest
 
 from rag_core import Library, Settings
 from rag_core.domain import Scope
-from rag_core.services.corpora import Rechunked
+from rag_core.services.tried_chunks import TriedChunks
 from rag_core.settings import ChunkingSettings
 from tests.conftest import add_text
 
@@ -98,7 +98,7 @@ def test_where_no_document_has_a_section_those_that_there_are_are_named(library:
 
 
 def test_other_chunks_are_narrowed_likewise(library: Library) -> None:
-    others = Rechunked(library.storage, library.embedding.get(), ChunkingSettings(size=300, overlap=0), 0)
+    others = TriedChunks(library.storage, library.embedding.get(), ChunkingSettings(size=300, overlap=0), 0)
     list(others.prepare(lambda: False))
     (found,) = others.search(["How were they counted?"], library.settings.retrieval, Scope(sections=("Methods",)))
     assert found.hits

@@ -16,7 +16,8 @@ from accelerator.scanner import Scanner
 from rag_core import Library, Settings, Upload
 from rag_core.errors import Cancelled, LimitExceeded, StoreUnavailable
 from rag_core.retrieval import LibraryIndexes, Retrieval
-from rag_core.services.corpora import FOLDER, Rechunked, SearchService
+from rag_core.services.search import SearchService
+from rag_core.services.tried_chunks import FOLDER, TriedChunks
 from rag_core.settings import ChunkingSettings, RetrievalSettings
 from rag_core.storage.postgres.pieces import pieces_of
 from tests.conftest import PROJECT, add_text
@@ -38,11 +39,11 @@ def library(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[],
         yield opened
 
 
-def chunked(library: Library, chunking: ChunkingSettings = SMALL) -> Rechunked:
-    return Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
+def chunked(library: Library, chunking: ChunkingSettings = SMALL) -> TriedChunks:
+    return TriedChunks(library.storage, library.embedding.get(), chunking, min_free_bytes=0)
 
 
-def prepared(library: Library, chunking: ChunkingSettings = SMALL) -> Rechunked:
+def prepared(library: Library, chunking: ChunkingSettings = SMALL) -> TriedChunks:
     corpus = chunked(library, chunking)
     count = len(library.documents())
     assert list(corpus.prepare(lambda: False)) == [(number, count) for number in range(1, count + 1)]
@@ -211,7 +212,7 @@ def test_the_chunkings_of_long_ago_are_removed_and_those_of_today_are_not(librar
 
 def test_other_chunks_are_not_made_on_a_disk_that_is_nearly_full(library: Library) -> None:
     chunking = ChunkingSettings(size=170, overlap=10)
-    full = Rechunked(library.storage, library.embedding.get(), chunking, min_free_bytes=2**60)
+    full = TriedChunks(library.storage, library.embedding.get(), chunking, min_free_bytes=2**60)
     with pytest.raises(LimitExceeded):
         list(full.prepare(lambda: False))
     prepared(library, chunking)
@@ -259,7 +260,7 @@ def test_a_search_ends_though_the_model_changes_each_time(library: Library, monk
         with library.storage.epoch.changing():
             return []
 
-    monkeypatch.setattr("rag_core.services.corpora.searched", changing)
+    monkeypatch.setattr("rag_core.services.search.search_pipeline", changing)
     with pytest.raises(StoreUnavailable, match="changed"):
         own_search(library, ALL)
     assert times < 10
