@@ -217,3 +217,11 @@ def test_every_stop_of_the_roads_is_where_the_page_says() -> None:
     assert {"page_text", "OpenVinoEmbedder._forward", "ChangeLog.finish", "fused", "Register.number"} <= dict(
         stops
     ).keys()
+
+
+def test_every_strategy_is_among_the_stops() -> None:
+    page = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    plan = page.partition("Answerer.plan ")[2].partition("```")[0]
+    answerer = (PROJECT / "rag_core" / "answering" / "answerer.py").read_text(encoding="utf-8")
+    tried = {*re.findall(r"strategies\.(\w+) import", answerer)} - {"base"}
+    assert {*re.findall(r"strategies/(\w+)\.py", plan)} == tried

@@ -54,14 +54,6 @@ class Answerer:
         self.models = OpenModels()
         self._courtesy = Courtesy(encode)
         self._card_facts = CardFacts(encode)
-        self._mentioning = Mentioning()
-        self._of_each = OfEach(encoder)
-        self._people = People()
-        self._code = Code()
-        self._figures = Figures()
-        self._abbreviation = Abbreviation()
-        self._absent_key = AbsentKey()
-        self._changed_plan = ChangedPlan()
         self._tabular = Tabular(encode, self._open_model)
         self._summary = Summary(encoder.tokens, self._open_model)
         self._quoted = Quoted(encoder)
@@ -116,9 +108,9 @@ class Answerer:
         if question.beginning:  # a model wrote it, by one of these
             return [self._summary, Place(last), Versions(last, self._encoder), last]
         return [
-            self._courtesy, self._changed_plan, self._card_facts, self._mentioning, self._people, self._code,
-            self._abbreviation, self._summary, self._of_each, Place(last), self._figures, self._absent_key,
-            self._tabular, Versions(last, self._encoder), last,
+            self._courtesy, ChangedPlan(), self._card_facts, Mentioning(), People(), Code(), Abbreviation(),
+            self._summary, OfEach(self._encoder), Place(last), Figures(), AbsentKey(), self._tabular,
+            Versions(last, self._encoder), last,
         ]  # fmt: skip
 
     def stream(self, question: Question, search: Search, cancelled: Stop = lambda: False) -> Iterator[StreamEvent]:

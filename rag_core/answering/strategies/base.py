@@ -1,7 +1,8 @@
 """What every strategy of answering shares.
 
 A strategy is one file here with a class of this form, and one line in `Answerer.plan`, in the order in which they are
-tried: the first that writes anything answers the question.
+tried: the first that writes anything answers the question. One that keeps what it learned is made in `Answerer`, others
+with each plan.
 """
 
 from __future__ import annotations
