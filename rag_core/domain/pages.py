@@ -45,6 +45,11 @@ class Line:
     box: Box
     cells: tuple[Line, ...] = ()
 
+    def moved(self, by: int) -> Line:
+        """The same so many characters further on."""
+        cells = tuple(cell.moved(by) for cell in self.cells)
+        return Line(self.start + by, self.end + by, self.box, cells)
+
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:

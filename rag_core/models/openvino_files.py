@@ -52,10 +52,10 @@ def openvino_problem(path: Path) -> str:
     return ""
 
 
-def converted(path: Path, folder: Path, cancelled: Callable[[], bool] | None = None) -> Path:
+def converted(path: Path, folder: Path) -> Path:
     """The folder of a file's converted copy, made where there is none yet; a few are kept in `folder`.
 
-    Raises ModelUnavailable where OpenVINO cannot open the file or the disk is too full, and Cancelled.
+    Raises ModelUnavailable where OpenVINO cannot open the file or the disk is too full.
     """
     made = folder / _key(path)
     try:
@@ -63,7 +63,7 @@ def converted(path: Path, folder: Path, cancelled: Callable[[], bool] | None = N
             folder.mkdir(parents=True, exist_ok=True)
             _drop_old(folder, _MOST_KEPT - 1)
             _check_room(path, folder)
-            _convert(path, made, cancelled)
+            _convert(path, made)
         os.utime(made)
     except OSError as error:
         raise ModelUnavailable(f"OpenVINO's copy of {path.name} cannot be kept: {error.strerror}.") from error
@@ -109,15 +109,13 @@ def _check_room(path: Path, folder: Path) -> None:
         )
 
 
-def _convert(path: Path, made: Path, cancelled: Callable[[], bool] | None) -> None:
+def _convert(path: Path, made: Path) -> None:
     work = made.with_name(f"{made.name}.part")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     child = Child(_CONVERTER)
     try:
-        answer = child.ask(
-            json.dumps([str(path.resolve()), str(work)]).encode(), Watch(whole_s=_LONGEST_S, cancelled=cancelled)
-        )
+        answer = child.ask(json.dumps([str(path.resolve()), str(work)]).encode(), Watch(whole_s=_LONGEST_S))
         problem = answer[1:].decode("utf-8", "replace") if answer.startswith(b"!") else ""
         if not problem:
             work.rename(made)

@@ -130,7 +130,7 @@ def _with_head(page: Page, before: Page, table: _Table) -> Page:
         lines.append(_put(line, at + len(text) - line.start, top, table.first.box.top, scale))
         text += before.text[line.start : line.end] + "\n"
     start, end = page.body or (0, len(page.text))
-    moved = tuple(_moved(line, len(text)) if line.start >= at else line for line in page.lines)
+    moved = tuple(line.moved(len(text)) if line.start >= at else line for line in page.lines)
     first = next(place for place, line in enumerate(page.lines) if line.start >= at)
     return replace(
         page,
@@ -151,8 +151,3 @@ def _put(line: Line, by: int, top: float, first: float, scale: float) -> Line:
     highest, lowest = (max(top - scale * (first - place), 0.0) for place in (box.top, box.bottom))
     cells = tuple(_put(cell, by, top, first, scale) for cell in line.cells)
     return Line(line.start + by, line.end + by, Box(box.left, highest, box.right, min(lowest, top)), cells)
-
-
-def _moved(line: Line, by: int) -> Line:
-    cells = tuple(_moved(cell, by) for cell in line.cells)
-    return replace(line, start=line.start + by, end=line.end + by, cells=cells)

@@ -116,7 +116,7 @@ class _Composer:
 
     def put_line(self, line: Line) -> None:
         """A line as it is written."""
-        self.lines.append(moved(line, self._at - line.start))
+        self.lines.append(line.moved(self._at - line.start))
         self._put_run(line)
         self._put("" if self._text[line.end - 1] in _HYPHENS else "\n")
 
@@ -185,12 +185,6 @@ def _runs_without(reading: Reading, gone: Sequence[int]) -> Iterator[tuple[int, 
             if place > begin:
                 yield begin - bisect_left(gone, begin), counted + begin - start, place - begin
             begin = place + 1
-
-
-def moved(line: Line, by: int) -> Line:
-    """A line so many characters further on."""
-    cells = tuple(moved(cell, by) for cell in line.cells)
-    return replace(line, start=line.start + by, end=line.end + by, cells=cells)
 
 
 def found_again(span: Span, stored: str, text: str) -> Span | None:

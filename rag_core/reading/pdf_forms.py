@@ -11,7 +11,7 @@ import pypdfium2.raw as pdfium
 
 from rag_core.domain import Box, Line
 from rag_core.reading.base import Face
-from rag_core.reading.pdf_arrange import Reading, moved
+from rag_core.reading.pdf_arrange import Reading
 from rag_core.reading.pdf_text import Geometry, clean
 
 MAX_FIELDS, MAX_VALUE_CHARS = 1_000, 10_000
@@ -153,9 +153,9 @@ def _behind(reading: Reading, place: int, field: Field) -> Reading:
     )  # fmt: skip
     grown = Line(line.start, value.end, box, (*(line.cells or (line,)), value))
     by = 1 + len(field.value)
-    others = (moved(other, by if other.start >= line.end else 0) for other in reading.lines)
+    others = (other.moved(by if other.start >= line.end else 0) for other in reading.lines)
     lines = tuple(grown if at == place else other for at, other in enumerate(others))
-    values = tuple(moved(other, by if other.start >= line.end else 0) for other in reading.values)
+    values = tuple(other.moved(by if other.start >= line.end else 0) for other in reading.values)
     text = f"{reading.text[: line.end]}\t{field.value}{reading.text[line.end :]}"
     return replace(reading, text=text, lines=lines, runs=tuple(_split(reading, line.end, by)), values=(*values, value))
 

@@ -18,12 +18,11 @@ _HEEDED_S = 5.0
 class Precedence:
     """Who reads for a question, and who has time. Thread-safe.
 
-    longest_s: how long a batch gives way at most. heeded_s: how long a question is given way to.
+    longest_s: how long a batch gives way at most.
     """
 
-    def __init__(self, longest_s: float = _LONGEST_S, heeded_s: float = _HEEDED_S) -> None:
+    def __init__(self, longest_s: float = _LONGEST_S) -> None:
         self._longest_s = longest_s
-        self._heeded_s = heeded_s
         self._changed = threading.Condition()
         self._began: dict[object, float] = {}
 
@@ -53,7 +52,7 @@ class Precedence:
 
     def _has_time(self) -> bool:
         now = time.monotonic()
-        return all(now - began >= self._heeded_s for began in self._began.values())
+        return all(now - began >= _HEEDED_S for began in self._began.values())
 
 
 PRECEDENCE = Precedence()

@@ -6,16 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+_K1, _B = 0.9, 0.4  # as in Anserini
+
 
 class Bm25:
-    """BM25 (Robertson and Zaragoza 2009) over a handful of texts, k1 = 0.9 and b = 0.4 as in Anserini."""
+    """BM25 (Robertson and Zaragoza 2009) over a handful of texts."""
 
-    def __init__(self, texts: Sequence[Sequence[str]], *, k1: float = 0.9, b: float = 0.4) -> None:
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
         self._counts = [Counter(text) for text in texts]
         self._lengths = [max(len(text), 1) for text in texts]
         self._mean = sum(self._lengths) / max(len(texts), 1)
         self._holders = Counter(term for counts in self._counts for term in counts)
-        self._k1, self._b = k1, b
 
     def weight(self, term: str) -> float:
         """Inverse document frequency of a term, always above 0."""
@@ -25,10 +26,10 @@ class Bm25:
     def scores(self, query: Sequence[str]) -> list[float]:
         """One score for each text, on a scale where 1 is the most that this query could reach."""
         wanted = set(query)
-        best = sum(self.weight(term) for term in wanted) * (self._k1 + 1)
+        best = sum(self.weight(term) for term in wanted) * (_K1 + 1)
         return [self._score(wanted, index) / best if best else 0.0 for index in range(len(self._counts))]
 
     def _score(self, wanted: set[str], index: int) -> float:
         counts = self._counts[index]
-        norm = self._k1 * (1 - self._b + self._b * self._lengths[index] / self._mean)
-        return sum(self.weight(t) * counts[t] * (self._k1 + 1) / (counts[t] + norm) for t in wanted if counts[t])
+        norm = _K1 * (1 - _B + _B * self._lengths[index] / self._mean)
+        return sum(self.weight(t) * counts[t] * (_K1 + 1) / (counts[t] + norm) for t in wanted if counts[t])
