@@ -14,6 +14,7 @@
     ├── InvalidQuestion         an empty, overlong or unprintable question
     ├── ConfigurationError      a setting that cannot be used
     ├── LibraryInUse            another process owns the data directory, or the database
+    ├── NotAllowed              what whoever asks may not do with what they see
     ├── UnexpectedFailure       something failed that nobody foresaw
     └── Cancelled               the user stopped the work
 
@@ -142,6 +143,12 @@ class LibraryInUse(LecternError):
 
     retryable = True
     default_help = "Close the other program, or choose another data directory."
+
+
+class NotAllowed(LecternError):
+    """Whoever asks sees the thing, and may not do this with it."""
+
+    default_help = "Ask whose it is."
 
 
 class UnexpectedFailure(LecternError):

@@ -59,9 +59,10 @@ class Library:
     none; lists (`chunks`, `pages`, `messages`) are then empty.
 
     What is done less often stands with its service: `sources` that are followed, the `catalogue` of titles and tags,
-    `collections`, `chunk_edits`, `dump_files` of vectors, `page_places` of text, `guides`, `clusters`, `recognition`,
-    the `history` of conversations, `table_plans` over whole tables, `table_views` of their rows and how they are read,
-    `language_models`, `preferences`, `maintenance`, `evaluation`, `insights`, `access` of other programs, `jobs`.
+    `collections`, `people` whose things are, `chunk_edits`, `dump_files` of vectors, `page_places` of text, `guides`,
+    `clusters`, `recognition`, the `history` of conversations, `table_plans` over whole tables, `table_views` of their
+    rows and how they are read, `language_models`, `preferences`, `maintenance`, `evaluation`, `insights`, `access` of
+    other programs, `jobs`.
     """
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
@@ -80,6 +81,7 @@ class Library:
         from rag_core.services.embedding_in_use import EmbeddingInUse
         from rag_core.services.following import FollowedSources
         from rag_core.services.page_places import PagePlaces
+        from rag_core.services.people import People
         from rag_core.services.preferences import Preferences
 
         self.preferences = Preferences(settings, storage)
@@ -91,6 +93,7 @@ class Library:
         self.sources = FollowedSources(storage, self.ingest, self.settings)
         self.catalogue = Catalogue(storage, self._forget)
         self.collections = Collections(storage, lambda: self.settings)
+        self.people = People(storage)
         self.chunk_edits = ChunkEdits(storage, self.ingest.committing, self.embedding.get, self._forget)
         self.dump_files = DumpFiles(storage, self.ingest.committing)
         self.page_places = PagePlaces(storage, reader)
@@ -217,27 +220,30 @@ class Library:
     # Documents
 
     def add(
-        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
-    ) -> Iterator[AddEvent]:
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None,
+        owner: str = "",
+    ) -> Iterator[AddEvent]:  # fmt: skip
         """Add files, folders, uploads and web addresses (text, or WebAddress with what it links to), telling each step.
 
         A file of a folder that did not change since is passed over; one that did takes its old version's place when it
         is ready. Every source ends with the stage ready, failed (its event has the error) or cancelled; one that fails
         does not keep the others. `password` opens encrypted documents. Whoever stops iterating leaves the rest pending.
-        What is to go on without an iterator is a job: `jobs.submit("add", ...)`.
+        What is to go on without an iterator is a job: `jobs.submit("add", ...)`. `owner`: the person whose own they are
+        (see `people`), "" for everybody's.
         """
-        return self.ingest.run(sources, password=password, cancellation=cancellation)
+        return self.ingest.run(sources, password=password, cancellation=cancellation, owner=owner)
 
     def accept(
-        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
-    ) -> Iterator[AddEvent]:
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None,
+        owner: str = "",
+    ) -> Iterator[AddEvent]:  # fmt: skip
         """Keep the bytes of sources, so that they outlive this process, and leave the rest to `resume`.
 
         A source ends with the stage waiting (its event has the pending document, or none where another call is adding
         the same bytes), ready (it is in the library), failed or cancelled. `password` is kept with encrypted documents,
         which open with it then.
         """
-        return self.ingest.accept(sources, password=password, cancellation=cancellation)
+        return self.ingest.accept(sources, password=password, cancellation=cancellation, owner=owner)
 
     def resume(
         self, documents: Mapping[str, str] | None = None, *, cancellation: Cancellation | None = None
@@ -395,17 +401,18 @@ class Library:
         ready, _, pending, _ = self.storage.documents.counts()
         return ready, pending
 
-    def scope_of(self, names: Iterable[str], *, seen: Sequence[str] = ()) -> Scope:
+    def scope_of(self, names: Iterable[str], *, seen: Sequence[str] = (), viewer: str = "") -> Scope:
         """Documents and tags by what a person calls them, as after `@`, where `seen` are given among the documents with
-        any of these tags. Raises KeyError for a name that fits none."""
+        any of these tags, and those that a viewer may see. Raises KeyError for a name that fits none."""
         from rag_core.services.conversation_scope import scope_named
 
-        return scope_named(names, self.storage.documents.listed(DocumentFilter(seen=tuple(seen))))
+        return scope_named(names, self.storage.documents.listed(DocumentFilter(seen=tuple(seen), viewer=viewer)))
 
-    def conversations(self, words: str = "") -> list[Conversation]:
-        """Every conversation, pinned ones first, then the one used last; with `words`, those that hold them all."""
+    def conversations(self, words: str = "", *, owner: str = "") -> list[Conversation]:
+        """Every conversation, pinned ones first, then the one used last; with `words`, those that hold them all; of an
+        `owner`, those of that person."""
         wanted = words.split()
-        return self.storage.conversations.find(wanted) if wanted else self.storage.conversations.all()
+        return self.storage.conversations.find(wanted, owner) if wanted else self.storage.conversations.all(owner)
 
     def messages(self, conversation_id: str) -> list[Message]:
         """The messages of a conversation in order, without those set aside; their answers have citations, not hits."""

@@ -16,7 +16,8 @@ SCOPE_NAME = "lectern"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever sent a request. `tags` are those of the documents that they see, without any all.
+    """Whoever sent a request. `tags` are those of the documents that they see, without any all; `person` is whose
+    things they see and change, "" for whoever has the library as a whole.
 
     `owner`: they have the key that lies in the data directory, so they may read this machine's files anyway.
     """
@@ -25,6 +26,7 @@ class Caller:
     role: Role
     tags: tuple[str, ...] = ()
     owner: bool = False
+    person: str = ""
 
     def may(self, role: Role) -> bool:
         """Whether they may do what this role may."""
@@ -58,10 +60,11 @@ def note(connection: HTTPConnection) -> None:
     passage_of(connection).audited = True
 
 
-def needs(role: Role, *, scoped: bool = False) -> Callable[[HTTPConnection], Awaitable[None]]:
+def needs(role: Role, *, scoped: bool = False, whole: bool = False) -> Callable[[HTTPConnection], Awaitable[None]]:
     """A dependency: whoever calls has this role. Beyond reading, what they do is noted in the audit.
 
-    `scoped` is said of what takes care of a caller's tags itself; whoever is narrowed to some may do nothing else.
+    `scoped` is said of what takes care of a caller's tags itself; whoever is narrowed to some may do nothing else. What
+    asks the `whole` library, past the one that `open_library` gives, is for no person.
     """
 
     async def check(connection: HTTPConnection) -> None:
@@ -72,6 +75,8 @@ def needs(role: Role, *, scoped: bool = False) -> Callable[[HTTPConnection], Awa
             raise Refused(403, f"This needs a key with the role {role}.", "Ask whoever gave you the key.")
         if caller.tags and not scoped:
             raise Refused(403, "A key that is narrowed to tags searches, asks and reads documents alone.")
+        if caller.person and whole:
+            raise Refused(403, "This is of the library as a whole.", "Ask whoever runs it.")
 
     check.role = role  # type: ignore[attr-defined]
     return check

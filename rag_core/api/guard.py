@@ -167,7 +167,9 @@ class Guard:
                         return await to_thread.run_sync(self._doors.library().access.verify, text) == key
                     return True
 
-                return Caller(f"key {key.name} ({key.id})", key.role, key.tags), holds
+                if key.person and self._doors.sign_in is not None:
+                    raise Refused(403, "Here whoever signs in sees all documents, so nobody has some of their own.")
+                return Caller(f"key {key.name} ({key.id})", key.role, key.tags, person=key.person), holds
         elif is_here(self._doors, headers):
             # A key of another form is passed over: many clients of OpenAI's protocol send one in any case.
             return Caller("this machine", "admin"), None

@@ -29,6 +29,7 @@ from rag_core.domain import DocumentFilter
 from rag_core.domain.serialiser import to_json
 from rag_core.errors import LecternError
 from rag_core.library import Library
+from rag_core.personal import library_of
 from rag_core.text.invisible import visible
 
 _log = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ class Tools:
     ) -> list[dict[str, Any]]:  # fmt: skip
         """The passages that fit a question best, best first, each with its document and page."""
         with _told():
-            library = self._library()
+            library = self._open(context)
             hits = library.search(question, k=k, scope=scope_of(library, ScopeGiven(names=names), _caller(context)))
         return [
             {"document": hit.document.id, "title": hit.document.title, "page": hit.page_label or hit.page,
@@ -79,7 +80,7 @@ class Tools:
         has, where the answer is of a whole table, its first rows, how many there are, and the conditions they fit.
         """
         with _told():
-            library = self._library()
+            library = self._open(context)
             scope = scope_of(library, ScopeGiven(names=names), _caller(context))
             events = library.reply(question, history=[(one, "") for one in earlier], scope=scope)
             answers = [event.answer for event in events if event.answer is not None]
@@ -97,7 +98,7 @@ class Tools:
         tags = (tag,) if tag else ()
         wanted = DocumentFilter(seen=_caller(context).tags, tags=tags, words=tuple(words.split()))
         with _told():
-            found, _ = self._library().catalogue.documents(wanted, limit=limit)
+            found, _ = self._open(context).catalogue.documents(wanted, limit=limit)
         return [
             {"id": one.id, "title": one.title, "files": list(one.sources), "pages": one.page_count, "state": one.state,
              "tags": list(one.tags), "year": one.year}
@@ -110,14 +111,18 @@ class Tools:
     ) -> dict[str, Any]:  # fmt: skip
         """The text of some pages of a document, from page `first` on; `total` says how many pages it has."""
         with _told():
-            return _read(self._library(), id, first, count, _caller(context))
+            return _read(self._open(context), id, first, count, _caller(context))
 
     def document(self, context: Context, id: str) -> str:
         """The text of a document; of a long one its first pages, with word of those that are left."""
         with _told(ResourceError):
-            read = _read(self._library(), id, 1, 1_000_000, _caller(context))
+            read = _read(self._open(context), id, 1, 1_000_000, _caller(context))
         texts, left = [page["text"] for page in read["pages"]], read["total"] - len(read["pages"])
         return "\f".join([*texts, f"[{left} more pages: read_document gives them]"] if left > 0 else texts)
+
+    def _open(self, context: Context) -> Library:
+        """The library as whoever calls has it."""
+        return library_of(self._library(), _caller(context).person)
 
 
 def make_server(library: Callable[[], Library]) -> MCPServer[Any]:

@@ -22,6 +22,7 @@ from rag_core.errors import (
     LibraryInUse,
     LimitExceeded,
     ModelUnavailable,
+    NotAllowed,
     StoreCorrupt,
     StoreUnavailable,
     UnreadableDocument,
@@ -40,6 +41,7 @@ _STATUS: tuple[tuple[type[LecternError], int], ...] = (
     (ConfigurationError, 422),
     (LibraryInUse, 409),
     (Cancelled, 409),
+    (NotAllowed, 403),
 )
 _RETRY_AFTER_S = 1
 # What the research assistant answers with 400: what is sent is of no use, in whatever way.

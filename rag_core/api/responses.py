@@ -15,11 +15,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from rag_core.api.callers import passage_of
+from rag_core.api.callers import caller_of, passage_of
 from rag_core.api.doors import Doors
 from rag_core.api.problems import Refused, problem
 from rag_core.cancellation import Cancellation
 from rag_core.library import Library
+from rag_core.personal import library_of
 
 _log = logging.getLogger(__name__)
 _BEAT_S = 10.0
@@ -29,8 +30,8 @@ Event = tuple[str, Any]
 
 
 async def open_library(request: Request) -> Library:
-    """A dependency: the open library. Raises StoreUnavailable while it is not open."""
-    return doors_of(request).library()
+    """A dependency: the open library as its caller has it. Raises StoreUnavailable while it is not open."""
+    return library_of(doors_of(request).library(), caller_of(request).person)
 
 
 def doors_of(request: Request) -> Doors:

@@ -19,14 +19,18 @@ from rag_core.errors import LecternError
 @click.option("--role", type=click.Choice(ROLES), default="read", help="what the new key may do (read without it)")
 @click.option("--tag", "tags", multiple=True, shell_complete=tags_complete,
               help="the new key sees documents with this tag alone")  # fmt: skip
-def keys(session: Session, create: str | None, revoke: str | None, role: Any, tags: tuple[str, ...]) -> None:
+@click.option("--person", metavar="ADDRESS", default="",
+              help="the new key has what this person has, and what is shared with them")  # fmt: skip
+def keys(
+    session: Session, create: str | None, revoke: str | None, role: Any, tags: tuple[str, ...], person: str
+) -> None:  # fmt: skip
     """List, make or revoke: in the library, or by its server where it runs."""
     if create is not None and revoke is not None:
         raise click.UsageError("--create and --revoke exclude each other.")
     access = session.library.access
     if create is not None:
         session.changes("keys --create", create)
-        key, text = access.create(create, role, tags)
+        key, text = access.create(create, role, tags, person)
         _show_all([{**to_json(key), "text": text}], session)
     elif revoke is not None:
         session.changes("keys --revoke", revoke)
@@ -52,7 +56,11 @@ def _show_all(found: list[dict[str, Any]], session: Session) -> None:
         elif "text" in one:
             say(f"{one['text']}\nKeep it: it cannot be shown again.")
         else:
-            state = f"revoked {one['revoked_at'][:10]}" if one["revoked_at"] else ", ".join(one["tags"])
+            state = (
+                f"revoked {one['revoked_at'][:10]}"
+                if one["revoked_at"]
+                else ", ".join([*one["tags"], one["person"]]).strip(", ")
+            )
             say(f"{one['id']}  {one['role']:6} {one['created_at'][:10]}  {one['name']}  {state}".rstrip())
     if not found and not session.as_json:
         say("No keys. Make one: lectern keys --create NAME --role read")

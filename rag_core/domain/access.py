@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+Membership = Literal["reader", "editor", "owner"]
+"""What a person may do with a document or a collection; each may do what those before it may."""
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")
 """Each may do what those before it may."""
@@ -17,7 +19,8 @@ KEY_PREFIX = "lectern_"
 class AccessKey:
     """A key of a door: what is known of it. Its secret is shown once, and kept as a hash alone.
 
-    One with `tags` sees documents with any of them, and nothing else of the library.
+    One with `tags` sees documents with any of them, and nothing else of the library; one of a `person` sees and does
+    what that person may.
     """
 
     id: str
@@ -26,6 +29,7 @@ class AccessKey:
     tags: tuple[str, ...]
     created_at: datetime
     revoked_at: datetime | None = None
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)

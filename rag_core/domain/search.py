@@ -18,7 +18,8 @@ class Scope:
     documents: ids. tags: as put on documents. folders: beginnings of a source's path. sections: titles, numbers
     of headings, or what such sections are commonly called ("Methods"), each with what stands below it. years: of the
     documents' cards. added_since, added_until: days of adding, both included. sealed: whoever asks may learn nothing of
-    what is outside, not even which words it has.
+    what is outside, not even which words it has. viewer: the person who asks, of what they may see; "" for whoever sees
+    the whole library.
     """
 
     documents: tuple[str, ...] = ()
@@ -29,9 +30,10 @@ class Scope:
     added_since: date | None = None
     added_until: date | None = None
     sealed: bool = False
+    viewer: str = ""
 
     def __bool__(self) -> bool:
-        filters = (self.documents, self.tags, self.folders, self.sections, self.years)
+        filters = (self.documents, self.tags, self.folders, self.sections, self.years, self.viewer)
         return any(filters) or self.added_since is not None or self.added_until is not None
 
 
@@ -40,7 +42,8 @@ class Collection:
     """Documents with one tag, `name`, and the conversations that were begun about them.
 
     instructions: what a language model is told besides, whenever these are asked. settings: of search, by their names,
-    {"retrieval.k": 10}, in the place of the library's. documents: how many there are.
+    {"retrieval.k": 10}, in the place of the library's. documents: how many there are. owner: the person whose it is, ""
+    where it is everybody's.
     """
 
     id: str
@@ -49,6 +52,7 @@ class Collection:
     settings: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
     documents: int = 0
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class DocumentFilter:
     """Which documents are listed; what is left empty leaves all.
 
     seen: tags of which each has any, in any case. tags: those that each has all of. words: those that stand in title or
-    sources. media_type: its beginning. ids: None for all.
+    sources. media_type: its beginning. ids: None for all. viewer: the person who may see them, "" for whoever sees all.
     """
 
     seen: tuple[str, ...] = ()
@@ -66,6 +70,7 @@ class DocumentFilter:
     words: tuple[str, ...] = ()
     media_type: str = ""
     ids: tuple[str, ...] | None = None
+    viewer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from rag_core.domain.search import Scope
 from rag_core.errors import LecternError
 
 Kind = TypeVar("Kind")
-_NOT_SHOWN = frozenset({"boxes", "png", "sections", "sealed"})
+_NOT_SHOWN = frozenset({"boxes", "png", "sections", "sealed", "viewer"})
 
 
 def to_json(value: Any, without: Collection[str] = (), *, whole: bool = False) -> Any:

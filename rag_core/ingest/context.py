@@ -40,7 +40,8 @@ class RunContext:
 
     embedder: the model for what is added now. committing: held by whoever commits. removed: told of each document that
     a newer version took the place of. names: those by which documents are told of, by id, instead of their own.
-    folders: those that were gone through. failures: what failed so far, by the names of sources.
+    folders: those that were gone through. failures: what failed so far, by the names of sources. owner: the person
+    whose documents they are, "" where they are everybody's.
     """
 
     settings: Settings
@@ -55,6 +56,7 @@ class RunContext:
     names: Mapping[str, str] = field(default_factory=dict)
     folders: list[Folder] = field(default_factory=list)
     failures: dict[str, LecternError] = field(default_factory=dict)
+    owner: str = ""
     _events: queue.SimpleQueue[AddEvent | None] = field(default_factory=queue.SimpleQueue)
     _interrupted: threading.Event = field(default_factory=threading.Event)
     _work: Future[None] | None = None

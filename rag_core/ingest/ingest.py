@@ -53,10 +53,12 @@ class Ingest:
         self._runs: set[RunContext] = set()
 
     def run(
-        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
-    ) -> Iterator[AddEvent]:
-        """Add sources, telling of each step. A source that fails has an event with its error; the rest goes on."""
-        return self.bring(lambda looking: expand(sources, looking), password, cancellation, again=False)
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None,
+        owner: str = "",
+    ) -> Iterator[AddEvent]:  # fmt: skip
+        """Add sources, telling of each step, for everybody or for their owner. A source that fails has an event with
+        its error; the rest goes on."""
+        return self.bring(lambda looking: expand(sources, looking), password, cancellation, again=False, owner=owner)
 
     def bring(
         self,
@@ -65,18 +67,20 @@ class Ingest:
         cancellation: Cancellation | None = None,
         *,
         again: bool = True,
+        owner: str = "",
     ) -> Iterator[AddEvent]:
         """The same for what `found` makes of a look. again: what the user removed, or what failed, is left as it is."""
         self.stages.open()
-        run = self._new(password, cancellation)
+        run = self._new(password, cancellation, owner=owner)
         # Whatever was accepted is resumed when this process ends early: so all is, however long reading takes.
         return self._carried(run, lambda: intake(run, found(self._looking(run, again))), room=math.inf)
 
     def accept(
-        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None
-    ) -> Iterator[AddEvent]:
+        self, sources: Iterable[Source], *, password: str | None = None, cancellation: Cancellation | None = None,
+        owner: str = "",
+    ) -> Iterator[AddEvent]:  # fmt: skip
         """Keep the bytes of sources and note them as pending documents, for `resume` to take on."""
-        run = self._new(password, cancellation)
+        run = self._new(password, cancellation, owner=owner)
 
         def accept() -> None:
             leave_pending(run, expand(sources, self._looking(run)))
@@ -142,13 +146,14 @@ class Ingest:
         self.stages.close()
 
     def _new(
-        self, password: str | None, cancellation: Cancellation | None, names: Mapping[str, str] | None = None
-    ) -> RunContext:
+        self, password: str | None, cancellation: Cancellation | None, names: Mapping[str, str] | None = None,
+        owner: str = "",
+    ) -> RunContext:  # fmt: skip
         return RunContext(
             self._settings(), self._storage, self.stages, self._embedder, self._leases, self._committing,
             self._removed, cancellation or Cancellation(), names=names or {},
             # What no document can have as its password is a wrong one, not a failure of a store.
-            password=storable(password) if password else None,
+            password=storable(password) if password else None, owner=owner,
         )  # fmt: skip
 
     def _looking(self, run: RunContext, again: bool = False) -> Looking:

@@ -43,6 +43,11 @@ def intake(run: RunContext, found: Iterable[Found]) -> Iterator[list[Work]]:
         yield from take_in(run, items, repeated)
 
 
+def document_id_of(sha256: str, owner: str) -> str:
+    """The id of a document by its content, and by whose it is: nobody learns by adding a file who else has it."""
+    return (hashlib.sha256(f"{owner}\0{sha256}".encode()).hexdigest() if owner else sha256)[:32]
+
+
 def leave_pending(run: RunContext, found: Iterable[Found]) -> None:
     """Accept what is found and leave it pending. What another run is bringing in is told of as waiting alone."""
     repeated: Repeated = []
@@ -127,14 +132,14 @@ def _gather(run: RunContext, item: Item, arrivals: Arrivals, repeated: Repeated,
         run.tell(item.key, "failed", error=error)
         return
     sha256 = hashlib.sha256(data).hexdigest()
-    document_id = sha256[:32]
+    document_id = document_id_of(sha256, run.owner)
     if document_id == item.unless:
         run.storage.sources.leave_out_still(visit)
         run.tell(item.key, "cancelled", note="it was removed from the library, and is as it was then")
         return
     if run.lease(document_id):
         arrivals[document_id] = (
-            replace(item, data=data), Accepted(document_id, sha256, item.name, "", len(data), visit)
+            replace(item, data=data), Accepted(document_id, sha256, item.name, "", len(data), visit, run.owner)
         )  # fmt: skip
     else:
         repeated.append((item, document_id))

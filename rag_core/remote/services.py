@@ -60,9 +60,12 @@ class RemoteAccess(Remote):
     revoke = Call("DELETE /keys/{key_id}", NoneType)
     audit = Call("GET /audit", list[AuditEntry], "limit")
 
-    def create(self, name: str, role: Role = "read", tags: Iterable[str] = ()) -> tuple[AccessKey, str]:
+    def create(
+        self, name: str, role: Role = "read", tags: Iterable[str] = (), person: str = ""
+    ) -> tuple[AccessKey, str]:  # fmt: skip
         """Make a key. Returns it with its text, which nobody can show again."""
-        made = self._wire.ask("POST", f"{ROOT}/keys", {"name": name, "role": role, "tags": [*tags]})
+        given = {"name": name, "role": role, "tags": [*tags], "person": person}
+        made = self._wire.ask("POST", f"{ROOT}/keys", given)
         return received(AccessKey, made["key"]), made["text"]
 
 

@@ -98,7 +98,8 @@ class _Run:
             self._notes.append("The documents are not clustered yet; the hybrid search answered.")
             names = [name for name in MODES["hybrid"] if RANKERS[name].available(self._sources)]
         waiting = len(self._sources.waiting)
-        if "lexical" in names and waiting > (_TELL if "dense" in names else 0):
+        sealed = any(query.scope.sealed for query in queries)  # whoever asks knows of no others
+        if "lexical" in names and waiting > (_TELL if "dense" in names else 0) and not sealed:
             self._notes.append(f"The lexical index has yet to take {waiting} of the documents.")
         found: dict[str, list[Ranked]] = {}
         for name in names or ["dense"]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from rag_core.domain import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Role
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.services.cards import clean_tag
+from rag_core.services.people import address_of
 from rag_core.storage import Storage
 
 _NAME_CHARS = 100
@@ -32,20 +33,27 @@ class Access:
         self._read_at = 0.0
         storage.notices.on(self._forget, "access_keys")
 
-    def create(self, name: str, role: Role = "read", tags: Iterable[str] = ()) -> tuple[AccessKey, str]:
+    def create(
+        self, name: str, role: Role = "read", tags: Iterable[str] = (), person: str = ""
+    ) -> tuple[AccessKey, str]:  # fmt: skip
         """Make a key. Returns it with its text, which nobody can show again.
 
-        One with `tags` sees the documents that have any of them, and can only read. Raises ConfigurationError.
+        One with `tags` sees the documents that have any of them, and can only read; one of a `person` sees and does
+        what that person may, within its role. Raises ConfigurationError.
         """
-        name, tags = " ".join(name.split())[:_NAME_CHARS], _clean(tags)
+        name, tags, person = " ".join(name.split())[:_NAME_CHARS], _clean(tags), address_of(person) if person else ""
         if not name:
             raise ConfigurationError("A key needs a name.", help="Call it after whoever uses it.")
         if role not in ROLES:
             raise ConfigurationError(f"There is no role {role}.", help=f"Take one of: {', '.join(ROLES)}.")
         if tags and role != "read":
             raise ConfigurationError("A key that is narrowed to tags can only read.", help="Take the role read.")
+        if person and (tags or role == "admin"):
+            raise ConfigurationError(
+                "A key of a person is not narrowed to tags, and runs nothing.", help="Take the role read or write."
+            )
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-        self._store.add(key_id, name, role, tags, _digest(secret))
+        self._store.add(key_id, name, role, tags, _digest(secret), person)
         self._forget()
         return next(key for key in self._store.all() if key.id == key_id), f"{KEY_PREFIX}{key_id}_{secret}"
 

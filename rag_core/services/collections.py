@@ -24,24 +24,24 @@ class Collections:
         self._kept = storage.documents.collections
         self._settings = settings
 
-    def all(self) -> list[Collection]:
-        """Every collection, in alphabetical order, with how many documents it has."""
-        return self._kept.all()
+    def all(self, *, viewer: str = "") -> list[Collection]:
+        """Every collection, or those that a viewer may see, in alphabetical order, with how many documents each has."""
+        return self._kept.all(viewer)
 
     def get(self, collection_id: str) -> Collection:
         """One collection."""
         return {one.id: one for one in self.all()}[collection_id]
 
     def make(
-        self, name: str, *, instructions: str = "", settings: Mapping[str, object] | None = None
+        self, name: str, *, instructions: str = "", settings: Mapping[str, object] | None = None, owner: str = ""
     ) -> Collection:  # fmt: skip
-        """A new collection, of the documents that have this tag already.
+        """A new collection, of the documents of its owner's that have this tag already.
 
         Raises ValueError for a name that is no tag, or another collection's, and ConfigurationError for a setting that
         is none of search.
         """
         self._check(instructions, settings or {})
-        return self.get(self._kept.make(clean_tag(name), instructions.strip(), settings or {}))
+        return self.get(self._kept.make(clean_tag(name), instructions.strip(), settings or {}, owner))
 
     def change(
         self, collection_id: str, *, name: str | None = None, instructions: str | None = None,

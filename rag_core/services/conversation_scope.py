@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from rag_core.domain import Answer, Document, Message, Scope
+from rag_core.domain import Answer, Document, DocumentFilter, Message, Scope
 from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.mentions import either, named, read
 from rag_core.storage import Storage
@@ -66,14 +66,17 @@ def scoped(
     """
     messages = storage.conversations.messages(conversation) if conversation else []
     history = tuple(takewhile(lambda message: message.id != replaces, messages))
-    documents = []
+    documents, viewer = [], scope.viewer if scope else ""
     if "@" in question or any("@" in message.question for message in history):
-        documents = [document for document in storage.documents.all() if document.state == "ready"]
+        seen = storage.documents.listed(DocumentFilter(viewer=viewer))
+        documents = [document for document in seen if document.state == "ready"]
         history = tuple(replace(message, question=read(message.question, documents).text) for message in history)
     mentions = read(question, documents)
     if not any(character.isalnum() for character in mentions.text):
         raise InvalidQuestion("The question names documents and asks nothing of them.", help="Write what to look for.")
-    changed = scope if mentions.scope is None else mentions.scope
+    changed = scope
+    if mentions.scope is not None:
+        changed = replace(mentions.scope, viewer=viewer, sealed=mentions.scope.sealed or bool(viewer))
     kept = storage.conversations.scope(conversation) if changed is None and conversation else Scope()
     return Scoped(mentions.text, kept if changed is None else changed, changed, history, _notes(mentions.unknown))
 

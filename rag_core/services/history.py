@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Scope, StreamEvent
+from rag_core.domain import DocumentFilter, Scope, StreamEvent
 from rag_core.exporting import ConversationForm, Thread, export
 from rag_core.services.questions import QuestionService
 from rag_core.storage import Storage
@@ -38,8 +38,9 @@ class History:
         """Delete a conversation with its messages."""
         self._kept.delete(conversation_id)
 
-    def export(self, conversation_id: str, form: ConversationForm) -> bytes:
-        """A conversation as a file: "markdown", "pdf", "json", or "bibtex" for the documents that it cites.
+    def export(self, conversation_id: str, form: ConversationForm, *, viewer: str = "") -> bytes:
+        """A conversation as a file: "markdown", "pdf", "json", or "bibtex" for the documents that it cites; of those
+        that a viewer sees no longer there is what the answers say of them.
 
         Raises KeyError.
         """
@@ -48,10 +49,11 @@ class History:
             raise KeyError(conversation_id)
         messages = self._kept.messages(conversation_id)
         cited = {citation.document_id for one in messages if one.answer for citation in one.answer.citations}
-        return export(Thread(conversation, messages, self._storage.documents.some(sorted(cited))), form)
+        seen = self._storage.documents.listed(DocumentFilter(viewer=viewer, ids=tuple(sorted(cited))))
+        return export(Thread(conversation, messages, {one.id: one for one in seen}), form)
 
     def go_on(
-        self, conversation_id: str, message_id: str, cancellation: Cancellation | None = None
+        self, conversation_id: str, message_id: str, cancellation: Cancellation | None = None, *, viewer: str = ""
     ) -> Iterator[StreamEvent]:
         """Go on with an answer that was cut at its limit of tokens, by the model that wrote it.
 
@@ -60,7 +62,7 @@ class History:
         kept in the place of the cut one. Raises KeyError, InvalidQuestion for an answer that is whole, and what
         `Library.stream` raises; the answer then stays as it is.
         """
-        yield from self._questions.go_on(conversation_id, message_id, cancellation)
+        yield from self._questions.go_on(conversation_id, message_id, cancellation, viewer)
 
     def scope(self, conversation_id: str) -> Scope:
         """What a conversation is narrowed to."""

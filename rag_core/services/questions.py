@@ -147,7 +147,10 @@ class QuestionService:
         chosen = self._chosen(asked, conversation, model, agent, mode, k)
         key = self._again.key(asked, chosen)
         again = None if replaces else self._again.find(key, question)
-        begin = partial(self._storage.conversations.ask, conversation, question, asked.changed, replaces, begun_by)
+        begin = partial(
+            self._storage.conversations.ask, conversation, question, asked.changed, replaces, begun_by,
+            asked.scope.viewer,
+        )  # fmt: skip
         if again is not None:
             conversation, message = begin()
             events, writer = events_of(again), again.model
@@ -165,7 +168,7 @@ class QuestionService:
                 yield event
 
     def go_on(
-        self, conversation: str, message_id: str, cancellation: Cancellation | None = None
+        self, conversation: str, message_id: str, cancellation: Cancellation | None = None, viewer: str = ""
     ) -> Iterator[StreamEvent]:
         """Go on with an answer that was cut, as a stream of events; see `History.go_on`."""
         messages = self._storage.conversations.messages(conversation)
@@ -174,6 +177,8 @@ class QuestionService:
         if before is None or not before.cut:
             raise InvalidQuestion("This answer is whole: there is nothing to go on with.", help="Ask what is missing.")
         scope = before.trace.searched.scope if before.trace.searched else None
+        if viewer:
+            scope = replace(scope or Scope(), viewer=viewer, sealed=True)
         asked = replace(scoped(self._storage, message.question, conversation, scope, message_id), changed=None)
         chosen = self._chosen(asked, conversation, before.model, False, None, None)
         begun = beginning(before)

@@ -37,11 +37,13 @@ class TablePlans:
         self._questions = questions
 
     def ask(
-        self, plan: TablePlan, question: str, *, conversation: str | None = None, query: str = "", begun_by: str = ""
+        self, plan: TablePlan, question: str, *, conversation: str | None = None, query: str = "", begun_by: str = "",
+        owner: str = "",
     ) -> Answer:  # fmt: skip
         """What a plan finds, kept as the answer to a question that says so, in a conversation; see `Library.stream`.
 
-        query: the same in other words, which later questions of the conversation follow, "" for the question."""
+        query: the same in other words, which later questions of the conversation follow, "" for the question. owner:
+        the person whose conversation it is."""
         settings = self._preferences.settings
         question = check_question(question, settings.answering.max_question_chars)
         query = check_question(query, settings.answering.max_question_chars) if query.strip() else ""
@@ -50,7 +52,7 @@ class TablePlans:
             written = written_of(self._run(plan), self._questions.library.contents(Scope()))
         if written is None:
             raise InvalidQuestion("The rows cannot be shown now.", help="Ask again once the document is ready.")
-        conversation, message = self._storage.conversations.ask(conversation, question, begun_by=begun_by)
+        conversation, message = self._storage.conversations.ask(conversation, question, begun_by=begun_by, owner=owner)
         answer = answer_of(asked, written, {}, stopped=False)
         trace = replace(answer.trace, query=query)
         answer = replace(answer, conversation=conversation, message_id=message, trace=trace)

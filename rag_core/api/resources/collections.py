@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field
@@ -18,9 +18,12 @@ from rag_core.api.schema import answers, object_of, shown
 from rag_core.api.scoping import Closed
 from rag_core.domain import Collection
 from rag_core.domain.serialiser import to_json
+from rag_core.library import Library
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 READ = Depends(needs("read"))
+_MEMBER = object_of("Member", person=str, role=str)
+_MEMBERS = object_of("Members", members=list[_MEMBER])  # type: ignore[valid-type]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Instructions = Annotated[str, Field(max_length=4000)]
 
@@ -39,6 +42,12 @@ class CollectionChange(Closed):
     name: Name | None = None
     instructions: Instructions | None = None
     settings: dict[str, Any] | None = None
+
+
+class MemberGiven(Closed):
+    """What a member may do: read a collection's documents, or also correct them and put their own into it."""
+
+    role: Literal["reader", "editor"]
 
 
 class Moved(Closed):
@@ -85,10 +94,59 @@ def take_back(library: Opened, collection_id: str) -> None:
         library.collections.take_back(collection_id)
 
 
+@router.get("/{collection_id}/members", dependencies=[READ], **answers(_MEMBERS))
+def members(request: Request, library: Opened, collection_id: str) -> Response:
+    """With whom a person's collection is shared."""
+    with there("collection"):
+        return told(request, _members(library, collection_id))
+
+
+@router.put("/{collection_id}/members/{person}", dependencies=[WRITE], **answers(_MEMBERS))
+def share(request: Request, library: Opened, collection_id: str, person: str, given: MemberGiven) -> Response:
+    """Share a collection with a person, by their address, or let them do more or less with it; answers all members."""
+    with there("collection"):
+        library.collections.get(collection_id)
+        library.people.share(collection_id, person, given.role)
+        return told(request, _members(library, collection_id))
+
+
+@router.delete("/{collection_id}/members/{person}", dependencies=[WRITE], status_code=204, response_class=Response)
+def unshare(library: Opened, collection_id: str, person: str) -> None:
+    """Share it with a person no longer, or leave it; what they put into it leaves it with them."""
+    with there("collection"):
+        library.collections.get(collection_id)
+        library.people.unshare(collection_id, person)
+
+
+@router.put("/{collection_id}/documents/{document_id}", dependencies=[WRITE], status_code=204, response_class=Response)
+def put(library: Opened, collection_id: str, document_id: str) -> None:
+    """Put a document of one's own into a collection of somebody else that one edits."""
+    with there("collection or document"):
+        library.collections.get(collection_id)
+        library.document(document_id)
+        library.people.put(collection_id, document_id)
+
+
+@router.delete("/{collection_id}/documents/{document_id}", dependencies=[WRITE], status_code=204,
+               response_class=Response)  # fmt: skip
+def take_out(library: Opened, collection_id: str, document_id: str) -> None:
+    """Take such a document out again."""
+    with there("collection or document"):
+        library.collections.get(collection_id)
+        library.document(document_id)
+        library.people.take_out(collection_id, document_id)
+
+
 @router.put("/conversations/{conversation_id}", dependencies=[WRITE], status_code=204, response_class=Response)
 def move(library: Opened, conversation_id: str, given: Moved) -> None:
     """Put a conversation into a collection, or into none."""
     library.collections.move(conversation_id, given.collection)
+
+
+def _members(library: Library, collection_id: str) -> dict[str, Any]:
+    library.collections.get(collection_id)
+    found = library.people.members(collection_id)
+    return {"members": [{"person": person, "role": role} for person, role in found.items()]}
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def make_router(doors: Doors) -> APIRouter:
     def observe(request: str, method: str, path: str, status: int, seconds: float) -> None:
         took.labels(method, path, str(status)).observe(seconds)
 
-    @router.get("/metrics", dependencies=[Depends(needs("read"))], response_model=None)
+    @router.get("/metrics", dependencies=[Depends(needs("read", whole=True))], response_model=None)
     def metrics() -> Response:
         """Counters and times in Prometheus' form."""
         return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -32,11 +32,13 @@ _Made = object_of("KeyMade", key=AccessKey, text=str)
 
 
 class KeyGiven(Closed):
-    """A key to make; one with `tags` sees the documents that have any of them."""
+    """A key to make; one with `tags` sees the documents that have any of them, one of a `person`, by their address,
+    what that person does."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     role: Role = "read"
     tags: list[str] = Field(default=[], max_length=100)
+    person: str = Field(default="", max_length=320)
 
 
 @router.get("/health", dependencies=[READ_SCOPED], **answers(object_of("Health", state=str, detail=str)))
@@ -113,7 +115,7 @@ def keys(request: Request, library: Opened) -> Response:
 @router.post("/keys", dependencies=[ADMIN], **answers(_Made, 201))
 def make_key(request: Request, library: Opened, given: KeyGiven) -> Response:
     """Make a key; its text is answered this once."""
-    key, text = library.access.create(given.name, given.role, given.tags)
+    key, text = library.access.create(given.name, given.role, given.tags, given.person)
     return told(request, {"key": to_json(key), "text": text}, 201, **{"Cache-Control": "no-store"})
 
 

@@ -41,10 +41,10 @@ from rag_core.storage.postgres.database import lift_limits, unavailable
 # Each after those that it refers to. A migration that makes a table adds its name here or below.
 TABLES = (
     "embedding_profiles", "documents", "sources", "document_tags", "followed_sources",
-    "left_out_sources", "pages", "chunks", "collections", "conversations", "messages",
-    "citations", "preferences", "question_sets", "questions", "evaluation_runs", "evaluation_results",
-    "document_summaries", "chunk_clusters", "document_clusters", "document_memberships", "recognised_pages",
-    "chunk_edits", "table_readings",
+    "left_out_sources", "pages", "chunks", "collections", "collection_members", "collection_documents",
+    "conversations", "messages", "citations", "preferences", "question_sets", "questions", "evaluation_runs",
+    "evaluation_results", "document_summaries", "chunk_clusters", "document_clusters", "document_memberships",
+    "recognised_pages", "chunk_edits", "table_readings",
 )  # fmt: skip
 # What is on its way, or rebuilt, or of this machine alone, as keys are: not in an archive.
 PASSING = ("changes", "index_cursors", "index_backlog", "new_vectors", "jobs", "job_owners", "access_keys",

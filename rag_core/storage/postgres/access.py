@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from psycopg.rows import TupleRow
+
 from rag_core.domain import AccessKey, AuditEntry, Role
 from rag_core.storage.postgres.database import Database, retried, storable
 
-_COLUMNS = "id, name, role, tags, created_at, revoked_at"
+_COLUMNS = "id, name, role, tags, created_at, revoked_at, person"
 # The oldest lines go, so that the table cannot fill a disk.
 _KEPT_LINES = 100_000
 # Whoever sends a request a second time does so sooner.
@@ -20,22 +22,23 @@ class AccessStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, key_id: str, name: str, role: Role, tags: Sequence[str], digest: bytes) -> None:
+    def add(self, key_id: str, name: str, role: Role, tags: Sequence[str], digest: bytes, person: str = "") -> None:
         """Keep a key; `digest` is the hash of its secret."""
         self._database.execute(
-            "INSERT INTO access_keys (id, name, role, tags, digest) VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            (key_id, storable(name), role, [storable(tag) for tag in tags], digest),
+            "INSERT INTO access_keys (id, name, role, tags, digest, person) VALUES (%s, %s, %s, %s, %s, %s)"
+            " ON CONFLICT DO NOTHING",
+            (key_id, storable(name), role, [storable(tag) for tag in tags], digest, storable(person)),
         )
 
     def all(self) -> list[AccessKey]:
         """Every key, revoked ones too, newest first."""
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM access_keys ORDER BY created_at DESC, id")
-        return [AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]) for row in rows]
+        return [_key(row) for row in rows]
 
     def live(self) -> list[tuple[AccessKey, bytes]]:
         """Every key that was not revoked, with the hash of its secret."""
         rows = self._database.rows(f"SELECT {_COLUMNS}, digest FROM access_keys WHERE revoked_at IS NULL")
-        return [(AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5]), bytes(row[6])) for row in rows]
+        return [(_key(row), bytes(row[7])) for row in rows]
 
     def revoke(self, key_id: str) -> bool:
         """Let a key open nothing from now on. Returns whether there was one that did."""
@@ -73,3 +76,7 @@ class AccessStore:
                 "INSERT INTO repeats (who, key, digest, answer) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 (storable(who), storable(key), digest, storable(answer)),
             )
+
+
+def _key(row: TupleRow) -> AccessKey:
+    return AccessKey(row[0], row[1], row[2], tuple(row[3]), row[4], row[5], row[6])

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from rag_core.domain import DocumentCard, Page, ParsedDocument, Section
 from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried, storable
+from rag_core.storage.postgres.people import VISIBLE
 from rag_core.storage.postgres.rows import card_row
 
 # What a card is made of: the first pages, and so many characters of one.
@@ -54,7 +55,8 @@ class CardStore:
 
     @retried
     def tag(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> None:
-        """Put tags on documents and take others off. A tag that is there in other letters' case keeps its spelling."""
+        """Put tags on documents and take others off. A tag that their owner has in letters of another case keeps its
+        spelling."""
         ids = [storable(document_id) for document_id in ids]
         with self._database.transaction() as connection:
             connection.execute(
@@ -66,19 +68,22 @@ class CardStore:
                 "INSERT INTO document_tags (document_id, tag)"
                 " SELECT d.id, coalesce(known.tag, new.tag)"
                 " FROM documents d CROSS JOIN unnest(%s::text[]) AS new (tag)"
-                " LEFT JOIN LATERAL (SELECT min(tag) AS tag FROM (SELECT tag FROM document_tags UNION ALL"
-                " SELECT name FROM collections WHERE removed_at IS NULL) t WHERE lower(tag) = lower(new.tag)) known"
+                " LEFT JOIN LATERAL (SELECT min(tag) AS tag FROM (SELECT tag FROM document_tags JOIN documents o"
+                " ON o.id = document_id WHERE o.owner = d.owner UNION ALL SELECT name FROM collections"
+                " WHERE removed_at IS NULL AND owner = d.owner) t WHERE lower(tag) = lower(new.tag)) known"
                 " ON true"
                 " WHERE d.id = ANY(%s) AND d.state <> 'removing' ON CONFLICT DO NOTHING",
                 ([storable(tag) for tag in add], ids),
             )
         self._forget(*ids)
 
-    def tags(self) -> list[tuple[str, int]]:
-        """Every tag with how many documents have it, in alphabetical order."""
+    def tags(self, viewer: str = "") -> list[tuple[str, int]]:
+        """Every tag with how many documents have it, in alphabetical order; of those alone that a viewer may see."""
+        seen = f" AND d.id IN ({VISIBLE.format('%s')})" if viewer else ""
         rows = self._database.rows(
             "SELECT tag, count(*) FROM document_tags t JOIN documents d ON d.id = t.document_id"
-            " WHERE d.state <> 'removing' GROUP BY tag ORDER BY lower(tag), tag"
+            f" WHERE d.state <> 'removing'{seen} GROUP BY tag ORDER BY lower(tag), tag",
+            (viewer,) if viewer else None,
         )
         return [(row[0], row[1]) for row in rows]
 

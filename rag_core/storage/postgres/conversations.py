@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from rag_core.domain import Answer, Box, Citation, Conversation, Message, Scope, Sentence, Step
 from rag_core.domain.serialiser import from_json, to_json
+from rag_core.storage.postgres.collections import CALLED
 from rag_core.storage.postgres.database import Database, literal, retried, storable
 from rag_core.storage.postgres.rows import clean
 from rag_core.text.topics import topic
@@ -29,6 +30,7 @@ _CONVERSATIONS = """
     SELECT id, title, created_at, updated_at, pinned, listed, coalesce((SELECT o.id FROM collections o
         WHERE o.id = c.collection AND o.removed_at IS NULL), '')
     FROM conversations c """
+_OWN = "(%(owner)s = '' OR c.owner = %(owner)s) "
 _NEWEST = "ORDER BY pinned DESC, updated_at DESC, id"
 _REASON_CHARS = 2000
 _TITLE_CHARS = 60
@@ -44,17 +46,18 @@ class ConversationStore:
 
     def ask(
         self, conversation_id: str | None, question: str, scope: Scope | None = None, replaces: str | None = None,
-        begun_by: str = "",
+        begun_by: str = "", owner: str = "",
     ) -> tuple[str, str]:  # fmt: skip
         """Note a question; begins a conversation where there is none. Returns conversation and message ids.
 
         One without an id is listed once it is gone on with. A `scope` becomes the conversation's own. Its message
-        `replaces` and those after it are set aside; one of another conversation stays as it is.
+        `replaces` and those after it are set aside; one of another conversation stays as it is. `owner`: the person
+        whose it is from its beginning on.
         """
         listed = bool(conversation_id)
         conversation_id = _id(conversation_id or uuid.uuid4().hex)
         message_id = uuid.uuid4().hex
-        self._ask(conversation_id, message_id, question, scope, replaces, listed, begun_by)
+        self._ask(conversation_id, message_id, question, scope, replaces, listed, begun_by, storable(owner))
         return conversation_id, message_id
 
     def begun_by(self, conversation_id: str) -> str | None:
@@ -111,11 +114,12 @@ class ConversationStore:
         """Keep why a question got no answer."""
         self._database.execute("UPDATE messages SET error = %s WHERE id = %s", (storable(error), message_id))
 
-    def all(self) -> list[Conversation]:
-        """Every conversation, the pinned ones first, then the one used last."""
-        return [Conversation(*row) for row in self._database.rows(_CONVERSATIONS + _NEWEST)]
+    def all(self, owner: str = "") -> list[Conversation]:
+        """Every conversation, or a person's own, the pinned ones first, then the one used last."""
+        rows = self._database.rows(f"{_CONVERSATIONS}WHERE {_OWN}{_NEWEST}", {"owner": storable(owner)})
+        return [Conversation(*row) for row in rows]
 
-    def find(self, words: Sequence[str]) -> list[Conversation]:
+    def find(self, words: Sequence[str], owner: str = "") -> list[Conversation]:
         """Conversations whose title, questions or answers hold each of the words, in any case; in the order of `all`.
 
         Every text is read: there are few of them, and what is found is what is there, in any language.
@@ -124,8 +128,9 @@ class ConversationStore:
         rows = self._database.rows(
             _CONVERSATIONS + "JOIN LATERAL (SELECT c.title || ' ' || coalesce(string_agg(question || ' ' ||"
             " coalesce(answer->>'text', ''), ' '), '') AS said FROM messages"
-            " WHERE conversation_id = c.id AND replaced_by IS NULL) m ON m.said ILIKE ALL(%s) " + _NEWEST,
-            (patterns,),
+            " WHERE conversation_id = c.id AND replaced_by IS NULL) m ON m.said ILIKE ALL(%(patterns)s) "
+            f"WHERE {_OWN}{_NEWEST}",
+            {"patterns": patterns, "owner": storable(owner)},
         )
         return [Conversation(*row) for row in rows]
 
@@ -211,16 +216,17 @@ class ConversationStore:
     @retried
     def _ask(
         self, conversation_id: str, message_id: str, question: str, scope: Scope | None, replaces: str | None,
-        listed: bool, begun_by: str,
+        listed: bool, begun_by: str, owner: str,
     ) -> None:  # fmt: skip
         tag = storable(scope.tags[0]) if scope is not None and len(scope.tags) == 1 else ""
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT INTO conversations (id, title, listed, begun_by, collection) VALUES (%s, %s, %s, %s,"
-                " (SELECT id FROM collections WHERE removed_at IS NULL AND lower(name) = lower(%s)))"
+                "INSERT INTO conversations (id, title, listed, begun_by, owner, collection) VALUES (%(id)s, %(title)s,"
+                f" %(listed)s, %(begun_by)s, %(viewer)s, {CALLED})"
                 " ON CONFLICT (id) DO UPDATE SET updated_at = now(), listed = true",
-                (conversation_id, _title(topic(question)), listed, storable(begun_by), tag),
-            )
+                {"id": conversation_id, "title": _title(topic(question)), "listed": listed,
+                 "begun_by": storable(begun_by), "viewer": owner, "tag": tag},
+            )  # fmt: skip
             if scope is not None:
                 connection.execute(
                     "UPDATE conversations SET scope = %s WHERE id = %s", (_packed(scope), conversation_id)

@@ -32,6 +32,7 @@ from rag_core.storage.postgres.database import Database, retried, storable
 from rag_core.storage.postgres.edits import EditStore, keep_edits
 from rag_core.storage.postgres.jobs import check_leases
 from rag_core.storage.postgres.listing import Lists
+from rag_core.storage.postgres.people import PeopleStore
 from rag_core.storage.postgres.recognition import RecognitionStore, note_recognition
 from rag_core.storage.postgres.removing import RemovalStore
 from rag_core.storage.postgres.rows import (
@@ -84,6 +85,7 @@ class DocumentStore:
         self.collections = CollectionStore(database, self._forget)
         self.recognition = RecognitionStore(database, self._forget)
         self.edits = EditStore(database, self._forget)
+        self.people = PeopleStore(database, self._forget)
         self.removals = RemovalStore(database, self._forget)
         self.table_readings = TableReadingStore(database, self._forget)
         self.vectors = VectorStore(database)

@@ -59,6 +59,8 @@ _ASKED: LiteralString = f"""
     LEFT JOIN LATERAL (SELECT substring(n->>'chunk_id' FROM '(.*):') AS document_id, n->>'section' AS section
         FROM (SELECT t.searched->'candidates'->0 AS n) AS first) AS c ON true
     WHERE m.created_at >= coalesce(%(since)s::timestamptz, '-infinity') AND coalesce(a.model, '') <> %(courtesy)s
+        AND (%(viewer)s::text = ''
+            OR m.conversation_id IN (SELECT id FROM conversations WHERE owner = %(viewer)s::text))
         AND (%(everything)s::boolean OR NOT coalesce(a.abstained, false)
                  AND EXISTS (SELECT FROM citations c WHERE c.message_id = m.id AND {_WITHIN})
              OR (a.abstained OR NOT EXISTS (SELECT FROM citations c WHERE c.message_id = m.id)) AND {_WITHIN})"""
@@ -112,7 +114,7 @@ class InsightsStore:
             values = {
                 "since": None if days is None else since.replace(hour=0, minute=0, second=0, microsecond=0),
                 "step": step, "documents": documents, "everything": documents is None and not scope.sections,
-                "sections": list(sections) or None, "courtesy": COURTESY,
+                "sections": list(sections) or None, "courtesy": COURTESY, "viewer": scope.viewer,
                 "bins": _BINS, "most": MOST_LISTED,
             }  # fmt: skip
             connection.execute(_ASKED, values)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from rag_core.domain import DocumentFilter
 from rag_core.storage.postgres.database import Database, literal, storable
+from rag_core.storage.postgres.people import COLLECTED, VISIBLE
 from rag_core.storage.postgres.rows import YEAR
 
 # What knows capitals beyond A to Z: PostgreSQL's own since 17, or ICU's. A database's default may know none.
@@ -21,6 +23,7 @@ _TAGS = """
 """
 _TAGGED = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = documents.id AND t.tag = ANY(%s))"
 _NAMES = "title || ' ' || coalesce((SELECT string_agg(name, ' ') FROM sources WHERE document_id = documents.id), '')"
+# Of SQL, and its value, or a tuple of its values.
 Condition = tuple[str, object]
 
 
@@ -34,7 +37,8 @@ class Lists:
     def where(self, wanted: DocumentFilter) -> tuple[str, tuple[object, ...]]:
         """The condition, this module's own text, and its values. Raises StoreUnavailable."""
         found = [("state <> 'removing'", None), *self._tagged(wanted), *self._worded(wanted.words), *_plain(wanted)]
-        values = tuple(value for _, value in found if value is not None)
+        given = (value for _, value in found if value is not None)
+        values = tuple(chain.from_iterable(value if isinstance(value, tuple) else (value,) for value in given))
         return "WHERE " + " AND ".join(text for text, _ in found), values
 
     def _tagged(self, wanted: DocumentFilter) -> Iterator[Condition]:
@@ -43,7 +47,14 @@ class Lists:
         spellings = [row[0] for row in self._database.rows(_TAGS)] if groups else []
         for group in groups:
             names = {tag.casefold() for tag in group}
-            yield _TAGGED, [tag for tag in spellings if tag.casefold() in names]
+            tagged = [tag for tag in spellings if tag.casefold() in names]
+            if wanted.viewer:
+                yield (
+                    f"({_TAGGED} OR id IN ({COLLECTED.format(names='%s', viewer='%s')}))",
+                    (tagged, [storable(tag).lower() for tag in group], storable(wanted.viewer)),
+                )
+            else:
+                yield _TAGGED, tagged
 
     def _worded(self, words: Sequence[str]) -> Iterator[Condition]:
         if words:
@@ -63,6 +74,8 @@ class Lists:
 
 
 def _plain(wanted: DocumentFilter) -> Iterator[Condition]:
+    if wanted.viewer:
+        yield f"id IN ({VISIBLE.format('%s')})", storable(wanted.viewer)
     if wanted.ids is not None:
         yield "id = ANY(%s)", [storable(one) for one in wanted.ids]
     if wanted.state is not None:

@@ -52,7 +52,8 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A document that comes in under a name, its bytes kept already. `visit`: where they were found."""
+    """A document that comes in under a name, its bytes kept already. `visit`: where they were found. owner: the person
+    whose it is, "" where it is everybody's."""
 
     document_id: str
     sha256: str
@@ -60,6 +61,7 @@ class Accepted:
     media_type: str
     byte_size: int
     visit: Visit = field(default_factory=Visit)
+    owner: str = ""
 
 
 def check_profile(connection: Connection[TupleRow], profile: Profile) -> None:
@@ -79,14 +81,15 @@ def check_profile(connection: Connection[TupleRow], profile: Profile) -> None:
 
 def insert_pending(connection: Connection[TupleRow], window: Sequence[Accepted], server: str) -> None:
     """Note sources of documents. Those that are new, or failed before, are pending then, and a server's to bring in."""
-    rows = [(i.document_id, i.sha256, storable(i.source), i.media_type, i.byte_size) for i in window]
+    rows = [(i.document_id, i.sha256, storable(i.source), i.media_type, i.byte_size, i.owner) for i in window]
     ids = [item.document_id for item in window]
     # Moments that differ keep the order in which they came.
     connection.execute(
-        "INSERT INTO documents (id, sha256, title, media_type, byte_size, state, added_at, server)"
-        " SELECT id, sha256, title, media_type, byte_size, 'pending', now() + place * interval '1 microsecond', %s"
-        " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[]) WITH ORDINALITY"
-        " AS new (id, sha256, title, media_type, byte_size, place) ON CONFLICT DO NOTHING",
+        "INSERT INTO documents (id, sha256, title, media_type, byte_size, owner, state, added_at, server)"
+        " SELECT id, sha256, title, media_type, byte_size, owner, 'pending',"
+        " now() + place * interval '1 microsecond', %s"
+        " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::text[]) WITH ORDINALITY"
+        " AS new (id, sha256, title, media_type, byte_size, owner, place) ON CONFLICT DO NOTHING",
         [server, *(list(column) for column in zip(*rows, strict=True))],
     )
     connection.execute(

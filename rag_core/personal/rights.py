@@ -1,0 +1,101 @@
+"""What one person may do: looked up in PostgreSQL with each call, so that what is taken back is gone at once."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NoReturn
+
+from rag_core.domain import Answer, Document, DocumentFilter, Membership, Scope, StreamEvent
+from rag_core.errors import NotAllowed
+from rag_core.library import Library
+
+
+class Rights:
+    """Asks of one person. What they do not see raises KeyError, as what there is not; what they may not do with what
+    they see raises NotAllowed."""
+
+    def __init__(self, library: Library, person: str) -> None:
+        self.library, self.person = library, person
+
+    def see(self, document_id: str) -> Membership:
+        """What they may do with a document, at least see it."""
+        role = self.library.people.role(self.person, document_id)
+        if role is None:
+            raise KeyError(document_id)
+        return role
+
+    def edit(self, document_id: str) -> None:
+        """They may change what a document is called and says."""
+        if self.see(document_id) == "reader":
+            raise NotAllowed("This document is shared with you to be read.", help="Ask whose it is to let you edit.")
+
+    def own(self, document_id: str) -> None:
+        """It is their own."""
+        if self.see(document_id) != "owner":
+            raise NotAllowed("This document is not your own.", help="Ask whose it is.")
+
+    def member(self, collection_id: str) -> Membership:
+        """What they may do with a collection, at least see it."""
+        role = self.library.people.membership(self.person, collection_id)
+        if role is None:
+            raise KeyError(collection_id)
+        return role
+
+    def owner(self, collection_id: str) -> None:
+        """A collection is their own."""
+        if self.member(collection_id) != "owner":
+            raise NotAllowed("This collection is not your own.", help="Ask whose it is.")
+
+    def conversation(self, conversation_id: str) -> str:
+        """The id under which a conversation of theirs is kept. One that is not theirs has none of it, whether somebody
+        else has one of that id or nobody: under what is told here they begin one of their own."""
+        if self.library.people.owner_of_conversation(conversation_id) == self.person:
+            return conversation_id
+        return uuid.uuid5(uuid.NAMESPACE_URL, f"{self.person}\0{conversation_id}").hex
+
+    def message(self, message_id: str) -> bool:
+        """Whether a message is of a conversation of theirs."""
+        return self.library.people.owner_of_message(message_id) == self.person
+
+    def scope(self, scope: Scope | None) -> Scope:
+        """A scope within what they may see."""
+        return replace(scope or Scope(), viewer=self.person, sealed=True)
+
+    def documents(self, wanted: DocumentFilter) -> DocumentFilter:
+        """A filter within what they may see."""
+        return replace(wanted, viewer=self.person)
+
+
+class Part:
+    """A part of the library as a person has it. What it has no method for is refused."""
+
+    def __init__(self, rights: Rights) -> None:
+        self._rights = rights
+        self._library, self._person = rights.library, rights.person
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NotOffered(f"{name} is of the library as a whole.", help="Ask whoever runs it.")
+
+
+class NotOffered(NotAllowed, AttributeError):
+    """What no person is offered; AttributeError, so that `hasattr` is False for it."""
+
+
+def discreet(answer: Answer) -> Answer:
+    """An answer without what tells how often words stand in documents that are not seen."""
+    hits = tuple(replace(hit, scores={}) for hit in answer.hits)
+    return replace(answer, hits=hits, trace=replace(answer.trace, searched=None))
+
+
+def discreetly(events: Iterator[StreamEvent]) -> Iterator[StreamEvent]:
+    """The same of the events of an answer."""
+    for event in events:
+        yield replace(event, answer=discreet(event.answer)) if event.answer is not None else event
+
+
+def seen_document(rights: Rights, document: Document) -> Document:
+    """A document that they see. Raises KeyError."""
+    rights.see(document.id)
+    return document

@@ -1,0 +1,124 @@
+"""A person's collections and whom they share them with; and the little that they need of what is the library's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rag_core.domain import Collection, Job, Membership, ModelStatus
+from rag_core.errors import NotAllowed
+from rag_core.jobs import Request
+from rag_core.personal.rights import Part
+from rag_core.services.people import address_of
+
+
+class PersonalCollections(Part):
+    """Collections of their own, and those that are shared with them."""
+
+    def all(self) -> list[Collection]:
+        """Those that they see, in alphabetical order."""
+        return self._library.collections.all(viewer=self._person)
+
+    def get(self, collection_id: str) -> Collection:
+        """One of them."""
+        return {one.id: one for one in self.all()}[collection_id]
+
+    def make(
+        self, name: str, *, instructions: str = "", settings: Mapping[str, object] | None = None
+    ) -> Collection:  # fmt: skip
+        """A new collection of their own."""
+        return self._library.collections.make(
+            name, instructions=instructions, settings=settings, owner=self._person
+        )  # fmt: skip
+
+    def change(self, collection_id: str, **different: Any) -> None:
+        """Call a collection of their own otherwise, or ask it in another way."""
+        self._rights.owner(collection_id)
+        self._library.collections.change(collection_id, **different)
+
+    def remove(self, collection_id: str) -> None:
+        """Remove a collection of their own; nobody else sees its documents then."""
+        self._rights.owner(collection_id)
+        self._library.collections.remove(collection_id)
+
+    def move(self, conversation_id: str, collection: str | None) -> None:
+        """Put a conversation of theirs into a collection that they see, or into none."""
+        if collection and self._library.people.membership(self._person, collection) is None:
+            collection = None  # as of an id that there is not
+        self._library.collections.move(self._rights.conversation(conversation_id), collection)
+
+
+class PersonalPeople(Part):
+    """With whom collections are shared."""
+
+    def members(self, collection_id: str) -> dict[str, Membership]:
+        """The members of a collection that they see."""
+        self._rights.member(collection_id)
+        return self._library.people.members(collection_id)
+
+    def share(self, collection_id: str, person: str, role: Membership) -> None:
+        """Share a collection of their own."""
+        self._rights.owner(collection_id)
+        if address_of(person) == self._person:
+            raise NotAllowed("This collection is your own.", help="Share it with somebody else.")
+        self._library.people.share(collection_id, person, role)
+
+    def unshare(self, collection_id: str, person: str) -> None:
+        """Share a collection of their own no longer, or leave one of somebody else."""
+        if address_of(person) == self._person:
+            self._rights.member(collection_id)
+        else:
+            self._rights.owner(collection_id)
+        self._library.people.unshare(collection_id, person)
+
+    def put(self, collection_id: str, document_id: str) -> None:
+        """Put a document of their own into a collection that they own or edit."""
+        self._rights.own(document_id)
+        if self._rights.member(collection_id) == "reader":
+            raise NotAllowed("This collection is shared with you to be read.", help="Ask whose it is.")
+        self._library.people.put(collection_id, document_id)
+
+    def take_out(self, collection_id: str, document_id: str) -> None:
+        """Take a document of an editor out of a collection: their own, or any out of one that is theirs."""
+        self._rights.see(document_id)
+        if self._rights.member(collection_id) != "owner":
+            self._rights.own(document_id)
+        self._library.people.take_out(collection_id, document_id)
+
+
+class PersonalJobs(Part):
+    """Documents of their own on their way into the library."""
+
+    def submit_all(self, kind: str, requests: Sequence[Request]) -> list[Job]:
+        """Have accepted documents read."""
+        if kind != "add" or not all(request.document_id for request in requests):
+            raise NotAllowed("This is work on the library as a whole.", help="Ask whoever runs it.")
+        for request in requests:
+            self._rights.own(request.document_id)
+        return self._library.jobs.submit_all(kind, requests)
+
+
+class PersonalModels(Part):
+    """Which language models there are."""
+
+    def statuses(self) -> list[ModelStatus]:
+        """Every model that can be chosen."""
+        return list(self._library.language_models.statuses())
+
+    @property
+    def folder(self) -> Path:
+        """Where their files lie, which is told to nobody."""
+        return self._library.language_models.folder
+
+
+class PersonalAccess(Part):
+    """What was answered under idempotency keys, which are a key's own."""
+
+    def answered(self, who: str, key: str) -> tuple[str, str] | None:
+        """The digest of a request that came before, and what was answered."""
+        return self._library.access.answered(who, key)
+
+    def keep_answer(self, who: str, key: str, digest: str, answer: str) -> None:
+        """Keep what was answered."""
+        self._library.access.keep_answer(who, key, digest, answer)
