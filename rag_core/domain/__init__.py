@@ -79,6 +79,7 @@ from rag_core.domain.insights import (
 from rag_core.domain.jobs import Job, JobState
 from rag_core.domain.pages import (
     WHISPER,
+    AmountNote,
     Box,
     Figure,
     HiddenText,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from rag_core.domain.documents import Document
-from rag_core.domain.pages import Box
+from rag_core.domain.pages import AmountNote, Box
 from rag_core.domain.search import Searched
 from rag_core.domain.tables import TableAnswer
 
@@ -25,7 +25,8 @@ class Hit:
     `text`. `similar` counts the near-duplicates that it stands for. `around` are the chunks before and behind it, the
     nearest first, where an answer may be given those too. `called` are the question's names by which the document goes,
     in its file names or on its first page ("Jonas", who signed it). Hits of a search have what stands before and behind
-    them, to the ends of the chunks beside, as `preceding_text` and `following_text`.
+    them, to the ends of the chunks beside, as `preceding_text` and `following_text`. `amounts` are the notes of its
+    document on what amounts are in that may hold on its page.
     """
 
     chunk_id: str
@@ -49,6 +50,7 @@ class Hit:
     hidden: bool = False
     preceding_text: str = ""
     following_text: str = ""
+    amounts: tuple[AmountNote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,21 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class AmountNote:
+    """What a document says the amounts behind it are in: "(in millions)". It begins at `start` on `page` and holds to
+    the page and place `until`, None for the document's end."""
+
+    text: str
+    page: int
+    start: int
+    until: tuple[int, int] | None = None
+
+    def holds_at(self, page: int, place: int) -> bool:
+        """Whether it holds for what stands there."""
+        return (self.page, self.start) < (page, place) and (self.until is None or (page, place) < self.until)
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table of a page's text, `start` to `end`, with its caption, if it has one. The first `heads` rows are its head;
     a row of one cell names a group of rows."""

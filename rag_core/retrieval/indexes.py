@@ -8,8 +8,9 @@ from copy import copy
 from typing import cast
 
 from accelerator.scanner import Mode
-from rag_core.domain import Document, Scope
+from rag_core.domain import AmountNote, Document, Scope
 from rag_core.errors import StoreUnavailable
+from rag_core.retrieval.amounts import AmountNotes
 from rag_core.retrieval.hierarchy.current import CurrentHierarchy
 from rag_core.retrieval.hierarchy.rewriting import Rewritten
 from rag_core.retrieval.hierarchy.search import Focus
@@ -67,6 +68,10 @@ class Indexes(ABC):
         """The names in a question by which some documents go; as of the last question."""
 
     @abstractmethod
+    def amounts(self, document: Document) -> Sequence[AmountNote]:
+        """The notes of a document that say what amounts are in on its pages. Raises StoreUnavailable."""
+
+    @abstractmethod
     def languages(self) -> list[str]:
         """The languages of the documents (ISO 639-1), the commonest first. Raises StoreUnavailable."""
 
@@ -100,6 +105,7 @@ class LibraryIndexes(Indexes):
         self._passages = Passages(storage.database)
         self._cards = Cards(self._passages, self._rarities)
         self._hierarchy = CurrentHierarchy(storage.hierarchy)
+        self._amounts = AmountNotes(self._passages)
 
     def rewritten_by(self, rewrite: Callable[[str, Focus], Rewritten]) -> LibraryIndexes:
         """The same indexes, with another way to write a question anew."""
@@ -150,6 +156,10 @@ class LibraryIndexes(Indexes):
     def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """See the base class."""
         return self._cards.called(question, ids)
+
+    def amounts(self, document: Document) -> Sequence[AmountNote]:
+        """See the base class; read once of a document, and again when pages of it were recognised."""
+        return self._amounts.of(document)
 
     def languages(self) -> list[str]:
         """See the base class; as of the last question."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.scanner import Mode
-from rag_core.domain import Chunk, Document, Scope
+from rag_core.domain import AmountNote, Chunk, Document, Scope
 from rag_core.retrieval.identity import Meant
 from rag_core.retrieval.indexes import Indexes, LibraryIndexes
 from rag_core.retrieval.rankers import Sources
@@ -77,6 +77,10 @@ class OtherChunks(Indexes):
     def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
         """The names in a question by which some documents go: they are the library's."""
         return self._library.called(question, ids)
+
+    def amounts(self, document: Document) -> Sequence[AmountNote]:
+        """Those of the library."""
+        return self._library.amounts(document)
 
     def languages(self) -> list[str]:
         """Those of the library."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from rag_core.domain import Considered, Hit, Retrieval, Searched, Trace
 from rag_core.errors import StoreCorrupt, StoreUnavailable
+from rag_core.retrieval.amounts import with_amounts
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.fusion import fused
 from rag_core.retrieval.hierarchy.coverage import drawn
@@ -140,7 +141,7 @@ class _Run:
         for one, place in zip(hits, places, strict=True):
             self._sources.index.check((one.document.id, one.index), candidates.rows[place].md5)
         if self._plan.mmr_lambda is not None:  # passages for an answer
-            hits = surrounded(query, hits, self._plan.neighbours, self._indexes)
+            hits = surrounded(query, with_amounts(hits, self._indexes), self._plan.neighbours, self._indexes)
         told = self._told(candidates, set(places), set(standing))
         stages.lap("hits")
         return self._retrieval(query, hits, replace(searched, candidates=told), stages)

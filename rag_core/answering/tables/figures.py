@@ -37,7 +37,8 @@ _STATED = re.compile(
 )
 _NO_MONEY = re.compile(
     r"""%|\b(?:shares|number|count|headcount|percent\w*|per\scent|per\s[\d,]+|rates?|ratios?|margins?|multiples?)\b
-    |^(?:[\w-]+\s)?(?:units|employees|people|persons|customers|members|passengers|stores|days|hours)\b""",
+    |^(?:[\w-]+\s)?(?:units|employees|people|persons|customers|members|passengers
+        |stores|warehouses|days|hours)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _BEFORE_UNIT = re.compile(r"[,(]|\bin\b")  # in a head or label that ends with what its figures are in

@@ -20,6 +20,7 @@ from rag_core.answering.tables.figures import (
 )
 from rag_core.answering.tables.heads import heads_above, heads_over, is_head, is_row, is_text, slots
 from rag_core.answering.tables.layout import Part, lines_of
+from rag_core.text.terms import terms
 
 # A row that says what the row above it is of something.
 _SHARE = re.compile(r"(?:as )?(?:a )?(?:percentage|per\s?cent|%) of\b", re.IGNORECASE)
@@ -28,7 +29,10 @@ _YEAR_ALONE = re.compile(r"(?:fiscal )?(?:19|20)\d\d:?", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _DATE = re.compile(r"(?:[A-Z][a-z]+\.? \d{1,2}, )?(?:19|20)\d\d$")
 _PER_ONE = re.compile(r"\bper\b", re.IGNORECASE)
+_EXCEPT = re.compile(r"\bexcept\b|\bunless\b|(?<=[^\d]),|\band\b", re.IGNORECASE)
+_OF_EXCEPTIONS = set(terms("number amount data value count figure which are reflected shown thousand million"))
 _TOTAL = re.compile(r"\b(?:grand )?totals?\b", re.IGNORECASE)
+_CENTS = 2  # decimals of an amount that is in no thousands
 _ROUNDED = 1e-6  # figures that differ by less are equal
 _FURTHER_IN, _COLUMN = 0.005, 0.3  # of the page's width: what begins further in than a line does by more and by less
 
@@ -42,7 +46,8 @@ class Cell:
     share of. about: lines between the text before and the table, and one right behind it that says what amounts are in.
     column: its place in its row from 0, of `columns`. table: the number of its table in the passage. further_in:
     whether its row begins further in than several of its group before it, as their sums do. summed_in: the currency
-    that a figure bears with which it is summed up.
+    that a figure bears with which it is summed up. table_in: one that any figure of its table bears. noted: what its
+    document says further up that amounts are in.
     """
 
     part: Part
@@ -57,6 +62,8 @@ class Cell:
     passage: int
     further_in: bool = False
     summed_in: str = ""
+    table_in: str = ""
+    noted: str = ""
 
     @property
     def is_sum(self) -> bool:
@@ -87,26 +94,47 @@ class Cell:
 
     @property
     def scale(self) -> str:
-        """The scale that its group or its table names, nearest first; none for what is a share or has its own, nor for
-        what one of something earns or costs ("in millions, except per share amounts")."""
+        """The scale that its group or its table names, nearest first, or for money a note further up; none for what is
+        a share or has its own, nor for what one of something earns or costs ("in millions, except per share amounts").
+        """
         group = self.group.text if self.group else ""
-        named = f"{self.name} {group}"
-        if self.figure.percent or (self.figure.decimals and _PER_ONE.search(named)):
+        if self.figure.percent or (self.figure.decimals and _PER_ONE.search(f"{self.name} {group}")):
             return ""
         above = (group, *(part.text for part in (*self.heads, *self.about)))
-        return next(filter(None, map(scale_of, above)), "")
+        named = next(filter(scale_of, above), "")
+        is_money = self.currency or (self.table_in and not self._counts)
+        is_noted = is_money and self.figure.decimals != _CENTS
+        return self._scale_in(named or self.noted) if named or is_noted else ""
 
     @property
     def currency(self) -> str:
         """What stands with the figure or with what it is summed up with, or what its heads and its table say that
-        amounts are in, nearest first; "" for what is no money."""
+        amounts are in, nearest first, or a note further up; "" for what is no money."""
         own = currency_of(self.part.text)
         if self.figure.percent or own or self.summed_in:
             return own or self.summed_in
         stated = (currency_stated(part.text, in_prose=is_text(part)) for part in (*self.heads, *self.about))
-        found = next(filter(None, stated), "")
-        named = (self.name, self.head, self.group.text if self.group else "")
-        return "" if found and any(map(is_no_money, named)) else found
+        found = next(filter(None, stated), "") or currency_stated(self.noted, in_prose=False)
+        return "" if self._counts else found
+
+    @property
+    def _counts(self) -> bool:
+        """Whether it counts or measures something, as far as its names tell."""
+        return any(map(is_no_money, (self.name, self.head, self.group.text if self.group else "")))
+
+    def _scale_in(self, text: str) -> str:
+        """The scale that a text names for it: "dollars in millions" none for counts, "except number of shares, which
+        are in thousands" its own for such."""
+        rule, *exceptions = _EXCEPT.split(text)
+        names = (self.name, self.group.text if self.group else "")
+        if not (currency_of(self.part.text) or self.summed_in):
+            if currency_stated(rule, in_prose=False) and any(map(is_no_money, names)):
+                return ""
+            for words in exceptions:  # what one of something earns or costs is known by its own name
+                held = set(terms(words)) - _OF_EXCEPTIONS
+                if held and held <= set(terms(" ".join(names))) and not _PER_ONE.search(words):
+                    return scale_of(words)
+        return scale_of(rule) or scale_of(text)
 
 
 def cells_of(passage: Passage, number: int) -> list[Cell]:
@@ -126,13 +154,23 @@ def cells_of(passage: Passage, number: int) -> list[Cell]:
             behind = [part for part in [*body[last:], parts][0] if currency_stated(part.text, in_prose=True)]
             frame = replace(frame, about=(*frame.about, *behind))
             if frame.heads or not _is_line_of_text(passage, body[:last]):
-                found.extend(_cells(frame, body[:last], number, table))
+                found.extend(_placed(passage, list(_cells(frame, body[:last], number, table))))
             table += 1
             above = []
         above += body[last:]
         body = []
         above.append(parts)
     return found
+
+
+def _placed(passage: Passage, cells: Sequence[Cell]) -> Iterator[Cell]:
+    """The cells of a table with what stands elsewhere of what they are in."""
+    notes = sorted({note for hit in passage.hits for note in hit.amounts}, key=lambda note: (note.page, note.start))
+    page = passage.hits[0].page
+    table_in = next(filter(None, (currency_of(cell.part.text) for cell in cells)), "")
+    for cell in cells:
+        noted = [note.text for note in notes if note.holds_at(page, cell.part.start)]
+        yield replace(cell, table_in=table_in, noted=noted[-1] if noted else "")
 
 
 def _stands_among(part: Part, body: Sequence[list[Part]]) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     Index = Literal["auto", *DENSE]
 _DOCUMENT = object_of("DocumentNamed", id=str, title=str)
-_HIT = shown(Hit, without=("document", "around"), document=_DOCUMENT)
+_HIT = shown(Hit, without=("document", "around", "amounts"), document=_DOCUMENT)
 _FOUND = object_of("Hits", hits=list[_HIT], searched=Searched | None, notes=list[str])  # type: ignore[valid-type]
 
 

@@ -70,6 +70,11 @@ class Passages:
         )
         return {(row[0], row[1]): PassageRow(*row) for row in rows}
 
+    def pages_with(self, document_id: str, pattern: str) -> dict[int, str]:
+        """The texts of a document's pages in which a regular expression matches, in any case, by their numbers."""
+        query = "SELECT number, text FROM pages WHERE document_id = %s AND text ~* %s"
+        return dict(self._database.rows(query, (document_id, pattern)))
+
     def snapshot(self) -> str:
         """Which transactions are seen: while it stays the same, nothing at all has changed."""
         row = self._database.row("SELECT pg_current_snapshot()::text")

@@ -11,7 +11,7 @@ from rag_core.answering.tables.figures import figure, is_year, scale_of
 from rag_core.answering.tables.format_amount import said, value
 from rag_core.answering.tables.matching_cells import periods_of, said_by
 from rag_core.answering.tables.tables import Cell, cells_of
-from rag_core.domain import Box
+from rag_core.domain import AmountNote, Box
 from tests.rag_core.answering.parts import hit
 
 FARES = "Fares\nFrom or to Aldhaven\tVeyra Harbour\tTolsund\tLittle Marn\nAdult\t12.40\t15.80\t14.60\nBicycle\t3.00\t\n"
@@ -29,9 +29,11 @@ STATEMENT = (
 )
 
 
-def cells(text: str, boxes: tuple[Box, ...] = ()) -> dict[str, Cell]:
+def cells(
+    text: str, boxes: tuple[Box, ...] = (), *, amounts: tuple[AmountNote, ...] = (), page: int = 1
+) -> dict[str, Cell]:
     """The cells of a page by what is printed there."""
-    found = merge_hits([replace(hit(text), boxes=boxes)])
+    found = merge_hits([replace(hit(text, page=page), boxes=boxes, amounts=amounts)])
     return {cell.part.text: cell for cell in cells_of(found[0], 0)}
 
 
@@ -220,6 +222,35 @@ def test_what_is_summed_up_is_in_the_currency_of_the_first_and_the_last() -> Non
     )
     assert said(found["28,622"]) == "Mac, 2020: $28,622 million"
     assert said(found["506"]) == "Stores, 2019: 506 million"
+
+
+def test_a_note_further_up_says_what_money_is_in_and_nothing_else() -> None:
+    page = (
+        "REVENUE\nNet sales\t$ 163,220\t$ 149,351\nMembership fees\t3,541\t3,352\nGrowth\t8 %\t9 %\n"
+        "Per share\t$ 9.02\t$ 8.26\nShares issued\t442,297\t439,755\nEmployees\t273,000\t254,000\n"
+    )
+    note = AmountNote("(amounts in millions, except number of shares, which are in thousands)", 20, 80)
+    other = replace(note, text="(in thousands)", until=(21, 0))
+    for notes in ((note,), (other, note)):  # the last that holds
+        found = {figure: said(cell) for figure, cell in cells(page, amounts=notes, page=21).items()}
+        assert found["$ 163,220"] == "REVENUE, Net sales: $163,220 million"
+        assert found["3,541"] == "REVENUE, Membership fees: 3,541 million"
+        assert found["8 %"] == "REVENUE, Growth: 8%"
+        assert found["$ 9.02"] == "REVENUE, Per share: $9.02"
+        assert found["442,297"] == "REVENUE, Shares issued: 442,297"
+        assert found["273,000"] == "REVENUE, Employees: 273,000"
+    counts = cells("Warehouses\t2020\t2019\nCanada\t101\t100\nMexico\t39\t39\n", amounts=(note,), page=21)
+    assert said(counts["101"]) == "Canada, 2020: 101"
+
+
+def test_dollars_in_millions_says_nothing_of_what_a_table_counts_beside_money() -> None:
+    page = (
+        "(dollars in millions, except per share data)\n\t2020\t2019\nRESULTS\nNet sales\t$ 163,220\t$ 149,351\n"
+        "Fees\t3,541\t3,352\nWAREHOUSES\nOpened\t16\t25\nEnd of year\t795\t782\n"
+    )
+    found = cells(page)
+    assert said(found["3,541"]) == "RESULTS, Fees, 2020: 3,541 million dollars"
+    assert said(found["795"]) == "WAREHOUSES, End of year, 2020: 795"
 
 
 def test_a_group_has_a_scale_of_its_own() -> None:
