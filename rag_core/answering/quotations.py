@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rag_core.answering.citations import Register
 from rag_core.answering.passages import Quote
-from rag_core.answering.strategies.composing import Row, says_otherwise
+from rag_core.answering.strategies.composing import says_otherwise
 from rag_core.domain import Citation, Sentence
 from rag_core.models.prompts import NOT_FOUND
 from rag_core.text.terms import terms
@@ -19,7 +19,7 @@ PERHAPS = "Perhaps:"
 """What stands before what comes near where it is not sure that it answers."""
 _UNANSWERED = "Not found:"  # before each part of a question that nothing answers, while others are answered
 
-_HEAD = "| | Found |\n|---|---|"
+_HEAD = "| | {about} |\n|---|---|"
 
 Quoted = tuple[str, tuple[Sentence, ...], tuple[Citation, ...]]
 
@@ -50,7 +50,7 @@ def _paragraphs(extraction: Extraction, register: Register) -> dict[str, list[Se
         first = [Sentence(lead, tuple(dict.fromkeys(map(register.number, extraction.lead_quotes))))]
     if extraction.rows:
         rows = [Sentence(f"{row.name} {_in_cell(row.text)}", (register.number(row.quote),)) for row in extraction.rows]
-        return _each(first) | {_table(extraction.rows, rows): rows}
+        return _each(first) | {_table(extraction, rows): rows}
     telling = [quote for quote in extraction.quotes if terms(quote.text) != terms(extraction.lead)]
     numbered = map(register.number, telling)
     texts = [_titled(quote.text, quote) if quote in apart else quote.text for quote in telling]
@@ -71,9 +71,10 @@ def _each(sentences: Sequence[Sentence]) -> dict[str, list[Sentence]]:
     return {f"{one.text} {_marks(one)}".rstrip(): [one] for one in sentences}
 
 
-def _table(rows: Sequence[Row], sentences: Sequence[Sentence]) -> str:
-    lines = [f"| {row.name} | {_in_cell(row.text)} {_marks(one)} |" for row, one in zip(rows, sentences, strict=True)]
-    return "\n".join((_HEAD, *lines))
+def _table(made: Extraction, sentences: Sequence[Sentence]) -> str:
+    told = zip(made.rows, sentences, strict=True)
+    lines = [f"| {row.name} | {_in_cell(row.text)} {_marks(one)} |" for row, one in told]
+    return "\n".join((_HEAD.format(about=_in_cell(made.about) or "Found"), *lines))
 
 
 def _in_cell(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Document
 from rag_core.retrieval.understanding import kind_of, understand
 from rag_core.text.terms import terms
+from rag_core.text.topics import capitalised
 
 _PAIR = re.compile(r"([\w.&'’-]+),?\s+(?:or|and|vs\.?|versus|than|with)\s+(?:the\s+)?([\w.&'’-]+)", re.IGNORECASE)
 _JOINING = r"(?:,|,?\s+(?:or|and|vs\.?|versus|than|with|to))\s+(?:the\s+)?"
@@ -32,6 +33,14 @@ _SETTING = re.compile(
     r"|(?:more|less|fewer|higher|lower|larger|smaller|bigger|greater|better|worse)(?: than)?)(?!\w)\s*",
     re.IGNORECASE,
 )
+_ALSO = {
+    "revenues?": ("net sales",),
+    "(?:net )?sales": ("revenue",),
+    "profits?": ("net income",),
+    "staff": ("employees",),
+}
+"""What accounts call what people ask for."""
+_WHOLE = re.compile(r"\W*(?:wh\w+|how|does|do|did|is|are|was|were|has|have|had|can)\b", re.IGNORECASE)
 _BEHIND = 8.0  # the score of a thing's best unit, at most, behind that of all units
 
 
@@ -83,10 +92,36 @@ def asked_of_each(question: str, documents: Sequence[Document]) -> Mapping[str, 
         held = {name: [one for one in documents if _is_named(name, names, one)] for name in names}
         if len(names) > 1 and all(len(some) == 1 for some in held.values()):
             return {
-                _OWNER.sub("", name): (_SETTING.sub("", asked_alone(question, name, names)), held[name][0])
+                (owner := _OWNER.sub("", name)): (_asked_of(owner, question, name, names), held[name][0])
                 for name in names
             }
     return {}
+
+
+def called_otherwise(question: str) -> Iterator[str]:
+    """The question with what it asks for called as other documents call it: net sales for revenue."""
+    for name, others in _ALSO.items():
+        pattern = re.compile(rf"\b{name}\b", re.IGNORECASE)
+        yield from (pattern.sub(other, question) for other in others if pattern.search(question))
+
+
+def _asked_of(owner: str, question: str, name: str, names: Sequence[str]) -> str:
+    """A question that sets documents side by side, asked of one of them: "What was the revenue of Apple?"."""
+    alone = _SETTING.sub("", asked_alone(question, name, names))
+    words = content_words(alone)
+    if _WHOLE.match(alone) or len(words) == len(content_words(name)):
+        return alone
+    of_name = set(terms(name))
+    measure = " ".join(word.text for word in words if of_name.isdisjoint(terms(word.text)) and not word.text.isdigit())
+    years = "".join(f" in {word.text}" for word in words if word.text.isdigit())
+    return f"What was the {measure} of {owner}{years}?"
+
+
+def measure_of(question: str, names: Sequence[str]) -> str:
+    """What is asked of the things that a question compares by these names, as the head of a column; "" for nothing."""
+    of_names = set(terms(" ".join(names)))
+    words = [word.text for word in content_words(_SETTING.sub("", question)) if of_names.isdisjoint(terms(word.text))]
+    return capitalised(" ".join(word for word in words if not word.isdigit()))
 
 
 def difference(question: str, names: Sequence[str], cells: Sequence[Cell], quotes: Sequence[Quote]) -> str:

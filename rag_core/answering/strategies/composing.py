@@ -102,7 +102,7 @@ def compose(
         chosen = [one for one in chosen if one == chosen[0] or not within(evidence.units[one].quote, first)]
     chosen = chosen if result else _in_order(evidence, chosen)
     others = (evidence.units[index].quote for index in chosen[1:])
-    lead_quotes = tuple(_cell_quote(evidence, place) for place in cells)
+    lead_quotes = tuple(cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
 
@@ -161,7 +161,7 @@ def _side_by_side(question: str, evidence: Evidence, scores: Floats, sides: Mapp
     cells: list[int] = []
     for name, index in with_figures(question, sides, evidence, scores).items():
         text, places = _cell(evidence, index, question)
-        quote = _cell_quote(evidence, places[0]) if places else evidence.units[index].quote
+        quote = cell_quote(evidence, places[0]) if places else evidence.units[index].quote
         rows.append(Row(name, text or quote.text, quote))
         cells += places
     chosen = tuple(sorted(sides.values(), key=lambda index: -scores[index]))
@@ -250,7 +250,7 @@ def _rows_of(evidence: Evidence, result: Computed) -> list[int]:
     return sorted(found, key=lambda index: min(order[one] for one in evidence.cells_in(index) if one in order))
 
 
-def _cell_quote(evidence: Evidence, place: int) -> Quote:
+def cell_quote(evidence: Evidence, place: int) -> Quote:
     """A figure as what a citation opens."""
     if evidence.asked is None:
         raise ValueError("There are no cells.")
@@ -260,6 +260,12 @@ def _cell_quote(evidence: Evidence, place: int) -> Quote:
         if quote.passage == cell.passage and quote.start <= cell.part.start < quote.end
     )  # fmt: skip
     return replace(row, text=cell.part.text, start=cell.part.start, end=cell.part.end, kind="row")
+
+
+def of_cell(evidence: Evidence, made: Composition, place: int) -> Composition:
+    """The same with another figure of its row."""
+    lead = said(evidence.asked.cells[place]) if evidence.asked else ""
+    return replace(made, lead=lead, lead_quotes=(cell_quote(evidence, place),), cells=(place,))
 
 
 def _alike(one: str, other: str) -> bool:

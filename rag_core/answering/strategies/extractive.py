@@ -16,7 +16,7 @@ from rag_core.answering.cues import answer_type, holds_answer
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.candidates import gather
-from rag_core.answering.strategies.comparing import asks_nothing_else, difference
+from rag_core.answering.strategies.comparing import asks_nothing_else, difference, measure_of
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
     Composition,
@@ -24,6 +24,7 @@ from rag_core.answering.strategies.composing import (
     adds,
     closest,
     compose,
+    of_cell,
     says_otherwise,
     scored,
     within,
@@ -34,6 +35,8 @@ from rag_core.answering.strategies.features import FIGURES, Evidence
 from rag_core.answering.strategies.query_intent import QueryIntent, is_unmeant
 from rag_core.answering.strategies.rows import cell_said, other_cells, row_said
 from rag_core.answering.strategies.shortening import shortened
+from rag_core.answering.tables.computing import operation, verdict
+from rag_core.answering.tables.matching_cells import periods_of, years_of
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval import Retrieval
@@ -42,6 +45,7 @@ from rag_core.text.terms import terms
 
 NO_AIM = QueryIntent()
 _SURE, _READ_SURE = 0.7, 0.9  # probabilities that the quotes, and the first one by the reader, answer
+_TWO = 2
 _NEARLY = 0.5  # of the first quote's probability, what a further one must have
 
 
@@ -53,7 +57,7 @@ class Extraction:
     the best first. confidence: the probability, 0..1, that they answer the question; where `abstained`, that the
     passages do. An abstention's lead or first quote is what comes near, where anything does, and `doubt` why it may be
     no answer. rows: of a comparison, said instead of the quotes. others: the same for further parts of the question.
-    told: what an answer's confidence comes from.
+    told: what an answer's confidence comes from. about: what is asked of the things that are compared.
     """
 
     quotes: tuple[Quote, ...]
@@ -65,6 +69,7 @@ class Extraction:
     others: tuple[Extraction, ...] = ()
     told: Mapping[str, float] = field(default_factory=dict)
     doubt: str = ""
+    about: str = ""
 
 
 NOTHING_EXTRACTED = Extraction((), 0.0, True)
@@ -94,8 +99,9 @@ def quoted_from(read: Reading, aim: QueryIntent = NO_AIM) -> Extraction:
         quotes, lead, lead_quotes = quotes[:1], cell[0], (cell[1],)
     single = lead_quotes[0] if len(lead_quotes) == 1 and not (made.is_computed or made.rows) else None
     return Extraction(
-        _with_heads(read, quotes, single, lead), sure.right, False, lead, lead_quotes, made.rows, told=sure.told
-    )
+        _with_heads(read, quotes, single, lead), sure.right, False, lead, lead_quotes, made.rows, told=sure.told,
+        about=read.about,
+    )  # fmt: skip
 
 
 def extract_each(
@@ -108,14 +114,27 @@ def extract_each(
     sure: float = 0.0,
 ) -> Extraction | None:
     """A row for each of several documents by its name, of what is asked of it and its passages; None where fewer than
-    `least` are answered, 0 for all of them, with a probability of `sure` of being right, or there are none."""
-    sides = {
+    `least` are answered, 0 for all of them, with a probability of `sure` of being right, or there are none.
+
+    Where of all of them figures come near, what these say is an abstention's lead. A question which has more is not
+    answered by a row that has no figure.
+    """
+    read = {
         name: read_passages(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()
     }
-    told = {
-        name: one for name, one in sides.items() if one is not None and one.trust.enough and one.trust.right >= sure
-    }
-    return _side_by_side(question, told) if sides and len(told) >= (least or len(sides)) else None
+    sides = {name: one for name, one in read.items() if one is not None}
+    told = {name: one for name, one in sides.items() if one.trust.enough and one.trust.right >= sure}
+    if read and len(told) >= (least or len(read)):
+        made = _side_by_side(question, told)
+        if least or made.lead or operation(question) != "larger":
+            return made
+    if least or len(sides) < max(len(read), _TWO) or not all(one.trust.close and one.figure for one in sides.values()):
+        return None
+    made = _side_by_side(question, sides)
+    least_sure = min(sides.values(), key=lambda one: one.trust.right)
+    why = doubt(least_sure.evidence, least_sure.made)
+    near = replace(made, abstained=True, rows=(), confidence=least_sure.trust.answerable, doubt=why)
+    return near if made.lead else None
 
 
 def _near(read: Reading, made: Composition) -> Extraction:
@@ -140,19 +159,30 @@ def _with_heads(read: Reading, quotes: Sequence[Quote], cell: Quote | None = Non
 class Reading:
     """What passages say to a question, and how far that is trusted.
 
-    says_figure: whether one is asked for and its first sentence or row, as it stands, has one.
+    says_figure: whether one is asked for and its first sentence or row, as it stands, has one. about: what is asked of
+    the things that are compared.
     """
 
     evidence: Evidence
     made: Composition
     trust: Trust
     says_figure: bool = False
+    about: str = ""
 
     @property
     def figure(self) -> Cell | None:
         """The one figure that is said, where it is one."""
         cells = self.made.cells
         return self.evidence.asked.cells[cells[0]] if self.evidence.asked and len(cells) == 1 else None
+
+    @property
+    def years(self) -> Mapping[str, int]:
+        """The figures of its row by their years, where these tell them apart."""
+        if self.figure is None or self.evidence.asked is None:
+            return {}
+        asked, (place,) = self.evidence.asked, self.made.cells
+        row = asked.of_years(place, self.evidence.cells_in(self.made.chosen[0]))
+        return {max(years_of(asked.cells[one].head)): one for one in row}
 
 
 def read_passages(
@@ -168,7 +198,8 @@ def read_passages(
     kind = answer_type(topic)
     says_figure = kind in FIGURES and kind_of(topic) == "fact" and not (made.lead or made.rows)
     says_figure = says_figure and holds_answer(kind, made.quotes[0].text)
-    return Reading(evidence, made, trust(evidence, made, aim.narrowed or bool(anything)), says_figure)
+    about = measure_of(topic, [row.name for row in made.rows]) if made.rows else ""
+    return Reading(evidence, made, trust(evidence, made, aim.narrowed or bool(anything)), says_figure, about)
 
 
 def _shortened(read: Reading) -> Composition:
@@ -228,17 +259,36 @@ def _of_the_meant(quotes: tuple[Quote, ...], meant: Mapping[str, float]) -> tupl
 
 
 def _side_by_side(question: str, told: Mapping[str, Reading]) -> Extraction:
-    """A row for each document that is compared, and which figure is the larger where each has one."""
+    """A row for each document that is compared, and which figure is the larger where each has one: of the latest year
+    that all of them have, unless the question names one."""
+    told = _of_one_year(told) if not periods_of(question) else told
     quotes = [(one.made.lead_quotes or one.made.quotes)[0] for one in told.values()]
     rows = tuple(
         Row(name, one.made.lead or quote.text, quote) for (name, one), quote in zip(told.items(), quotes, strict=True)
     )
     figures = [one.figure for one in told.values() if one.figure is not None]
-    lead = difference(question, list(told), figures, quotes)
+    lead = _apart(question, list(told), figures, quotes)
     sure = min((one.trust for one in told.values()), key=lambda trust: trust.right)
     return Extraction(
-        tuple(quotes), sure.right, False, lead, tuple(quotes) if lead else (), rows, told=sure.told
+        tuple(quotes), sure.right, False, lead, tuple(quotes) if lead else (), rows, told=sure.told,
+        about=measure_of(question, list(told)),
     )  # fmt: skip
+
+
+def _apart(question: str, names: Sequence[str], figures: Sequence[Cell], quotes: Sequence[Quote]) -> str:
+    """Which of two documents has more, in a sentence; by how much, where that is asked for."""
+    if len(names) == len(figures) == _TWO and operation(question) == "larger":
+        return verdict(question, names, figures)
+    return difference(question, names, figures, quotes)
+
+
+def _of_one_year(told: Mapping[str, Reading]) -> Mapping[str, Reading]:
+    """Readings with the figures of the latest year that all their rows have; as they are where there is none."""
+    common = set.intersection(*(set(one.years) for one in told.values())) if told else set()
+    if not common:
+        return told
+    year = max(common)
+    return {name: replace(one, made=of_cell(one.evidence, one.made, one.years[year])) for name, one in told.items()}
 
 
 def extract_parts(

@@ -14,9 +14,10 @@ from rag_core.answering.encoding import Encoder
 from rag_core.answering.question import Question, Search
 from rag_core.answering.quotations import quoted
 from rag_core.answering.strategies.base import Strategy
-from rag_core.answering.strategies.comparing import asked_of_each
+from rag_core.answering.strategies.comparing import asked_of_each, called_otherwise
 from rag_core.answering.strategies.extractive import Extraction, extract_each
 from rag_core.answering.strategies.mentioning import documents_called
+from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.strategies.versions import within
 from rag_core.answering.streaming import Progress
 from rag_core.answering.written import Written
@@ -49,7 +50,12 @@ class OfEach(Strategy):
         if contents is None:
             return None
         if named := asked_of_each(query, contents.meant(query)):
-            made, hits = self._ask(query, named, (), search, progress, contents)
+            wordings = {wording: asked_of_each(wording, contents.meant(query)) for wording in called_otherwise(query)}
+            tried = [
+                self._ask(wording, each, (), search, progress, contents)
+                for wording, each in ({query: named} | wordings).items()
+            ]
+            made, hits = max(tried, key=lambda one: (_is_said(one[0]), one[0].confidence if one[0] else 0.0))
             return _table(query, made, hits) if made else None
         match = _EACH.search(query)
         if match is None:
@@ -81,8 +87,14 @@ class OfEach(Strategy):
             within_it = within(document, (*words, document.title), search(f"{asked} {document.title}"), contents)
             found[name] = (asked, within_it.hits)
         progress.lap("search")
-        made = extract_each(query, found, self._encoder, least=least, sure=sure)
+        aim = QueryIntent(narrowed=not least)  # those that a question names, each as if it were the only one
+        made = extract_each(query, found, self._encoder, aim, least=least, sure=sure)
         return made, tuple(hit for _, some in found.values() for hit in some)
+
+
+def _is_said(made: Extraction | None) -> tuple[bool, bool]:
+    """Whether it answers, and whether in one sentence."""
+    return (made is not None and not made.abstained, made is not None and bool(made.lead))
 
 
 def _table(query: str, made: Extraction, hits: tuple[Hit, ...], last: Sequence[Sentence] = ()) -> Written:
@@ -90,6 +102,7 @@ def _table(query: str, made: Extraction, hits: tuple[Hit, ...], last: Sequence[S
     return Written(
         Retrieval(hits, Trace(query=query)), hits, "\n\n".join([text, *(one.text for one in last)]),
         sentences=(*sentences, *last), citations=citations, confidence=made.confidence, told=made.told,
+        abstained=made.abstained,
     )  # fmt: skip
 
 

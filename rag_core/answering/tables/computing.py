@@ -27,6 +27,7 @@ _DOWN, _UP = "small|low|few|cheap|short", "larg|high|great|bigg|dear|long"
 _LESS = rf"(?:{_DOWN})(?:er|est)|less|least"
 _MORE = rf"(?:{_UP})(?:er|est)|heav(?:ier|iest)|more|most"
 _COMPARED = rf"\b(?:(?:{_DOWN}|{_UP})er|heavier|less|more)\b"
+_COMPARATIVE = re.compile(rf"\b(?:more|less|fewer|(?:{_DOWN}|{_UP})er)\b", re.IGNORECASE)
 # "Less than" before a number is a limit and compares nothing.
 _PATTERNS: dict[Operation, str] = {
     "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",
@@ -332,13 +333,36 @@ def _share(cells: Sequence[Cell]) -> str:
 def set_apart(question: str, names: Sequence[str], amounts: Sequence[Amount]) -> str:
     """Which of two things has the figure asked for, and by how much; "" where they are equal or not alike."""
     one, other = amounts = _in_one_scale(amounts)
-    currencies = [name for amount in amounts for name in currencies_of(amount.currency)]
-    alike = terms(one.unit) == terms(other.unit) and (len(currencies) < len(amounts) or same_currency(*currencies))
-    if not alike or one.value == other.value:
+    if not _are_alike(amounts) or one.value == other.value:
         return ""
     first, second = _in_order(question, amounts)
     name, other_name = names if first is one else reversed(names)
     return f"{name}: {_against(first, second, other_name)}"
+
+
+def verdict(question: str, names: Sequence[str], cells: Sequence[Cell]) -> str:
+    """Which of two documents has more: "Apple had more: $274,515 million (2020) against Costco's $166,761 million."; ""
+    where they are equal or not alike."""
+    amounts = _in_one_scale([amount_of(cell) for cell in cells])
+    if not _are_alike(amounts) or amounts[0].value == amounts[1].value:
+        return ""
+    places = sorted((0, 1), key=lambda place: amounts[place].value, reverse=not _asks_for_low(question))
+    asked = _COMPARATIVE.search(question)
+    how = asked[0].casefold() if asked else "more"
+    how = how if how in ("more", "less", "fewer") else f"the {how}"
+    years = [min(found) if len(found := years_of(said_by(cell))) == 1 else "" for cell in cells]
+    texts = [f"{value(cell)} ({year})" if year else value(cell) for cell, year in zip(cells, years, strict=True)]
+    first, second = (texts[place] for place in places)
+    if years[0] == years[1]:  # said once
+        second = value(cells[places[1]])
+    return f"{names[places[0]]} had {how}: {first} against {names[places[1]]}'s {second}."
+
+
+def _are_alike(amounts: Sequence[Amount]) -> bool:
+    """Whether two amounts are of one kind."""
+    currencies = [name for amount in amounts for name in currencies_of(amount.currency)]
+    units = [terms(amount.unit) for amount in amounts]
+    return units[0] == units[1] and (len(currencies) < len(amounts) or same_currency(*currencies))
 
 
 def _in_one_scale(amounts: Sequence[Amount]) -> Sequence[Amount]:

@@ -61,9 +61,26 @@ def test_documents_that_are_named_beside_each_other_are_each_asked_alone(library
         text = RATES.format(name=name, rate=rate, before=before) + OTHER_RATES
         add_text(library, f"{name.lower()}-report.md", text)
     answer = library.ask("Which had the higher effective tax rate in 2020, Apple or Costco?")
-    assert answer.text.startswith("Costco: 24.4% against 14.4% (Apple), 10.0 percentage points more. [1][2]"), (
-        answer.text
-    )
+    assert answer.text.startswith("Costco had the higher: 24.4% (2020) against Apple's 14.4%. [1][2]"), answer.text
+    assert "| | Effective tax rate |" in answer.text
     assert "| Apple | Effective tax rate, 2020: 14.4% [1] |" in answer.text
     assert {one.title for one in answer.citations} == {"Apple report 2020", "Costco report 2020"}
     assert "|" not in library.ask("Which had the higher rainfall in 2020, Apple or Costco?").text
+
+
+REVENUE = "# {name} report\n\nAll amounts are in {scale}.\n\n| | {first} | {second} |\n|---|---|---|\n{rows}"
+
+
+def test_two_documents_are_set_beside_each_other_by_the_latest_year_that_both_have(library: Library) -> None:
+    """In what each is in, and in one sentence that cites both."""
+    for name, scale, first, sales, income in (
+        ("Apple", "millions of dollars", 2019, "$ 260,174 | $ 265,595", "$ 55,256 | $ 59,531"),
+        ("Costco", "thousands of dollars", 2020, "$ 166,761 | $ 152,703", "$ 4,059 | $ 3,704"),
+    ):
+        rows = f"| Revenue | {sales} |\n| Net income | {income} |\n"
+        text = REVENUE.format(name=name, scale=scale, first=first, second=first - 1, rows=rows)
+        add_text(library, f"{name.lower()}.md", text)
+    answer = library.ask("Which had more revenue, Apple or Costco?")
+    assert answer.text.startswith("Apple had more: $260,174 million (2019) against Costco's $152,703 thousand. [1][2]")
+    assert {one.title for one in answer.citations} == {"Apple report", "Costco report"}
+    assert "against" not in library.ask("Which had more ships, Apple or Costco?").text
