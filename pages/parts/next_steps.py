@@ -84,9 +84,8 @@ def _summaries(library: Library, answer: Answer) -> list[Step]:
         {one.title: answer.text.find(f"“{one.title}”") for one in library.documents()} if "“" in answer.text else {}
     )
     named = sorted((title for title, place in places.items() if place >= 0), key=lambda title: places[title])
-    return [
-        {"act": f"ask Summarise “{title}”", "words": _("Summarise “{title}”").format(title=title)} for title in named
-    ]
+    asked = [_("Summarise “{title}”").format(title=title) for title in named]
+    return [{"act": f"ask {text}", "words": text} for text in asked]
 
 
 def _a_writer(library: Library, conversation: str, answer: Answer) -> list[Step]:

@@ -37,6 +37,13 @@ _TELLING = re.compile(
 # Words that ask, in British and American spelling, which few documents hold.
 _ASKING = re.compile(r"sum+ar+(?:y|i[sz]e[sd]?)|overview|gist|outline|tl;?dr|nutshell|takeaways?", re.IGNORECASE)
 
+SUMMARISE = re.compile(
+    r"\b(?:zusammen(?:zu)?fass\w+|fass\w*\b.{0,120}\bzusammen|résume[rz]|un résumé|resumir|resumen de)\b"
+    r"|^\W*résume\b|(?:を|の)?要約(?:して(?:ください)?)?|(?:请)?总结(?:一下)?",
+    re.IGNORECASE,
+)
+"""What asks for a summary in German, French, Spanish, Japanese and Chinese."""
+
 _KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
     (
         "summary",
@@ -44,7 +51,7 @@ _KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = (
             r"\b(?:sum+ar+i[sz]e|summary|overview|outline|gist|tl;?dr|sum (?:\w+ ){0,3}?up|short (?:story|version)"
             r"|in (?:short|brief|a nutshell|a few (?:lines|words|sentences))"
             r"|main (?:points?|ideas?|findings?|topics?|arguments?)|key (?:points?|takeaways?|findings?))\b"
-            r"|\bwhat(?:['’]s| is| are| was| were) .{0,60}\babout\W*$",
+            rf"|\bwhat(?:['’]s| is| are| was| were) .{{0,60}}\babout\W*$|{SUMMARISE.pattern}",
             re.IGNORECASE,
         ),
     ),

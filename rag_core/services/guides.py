@@ -11,6 +11,7 @@ from rag_core.services.questions import QuestionService
 from rag_core.storage import Storage
 from rag_core.text.sentences import split_sentences
 from rag_core.text.stems import stem
+from rag_core.text.terms import terms
 from rag_core.text.tokens import words
 
 _LINES = 5
@@ -34,7 +35,9 @@ class Guides:
         """The guide of a ready document."""
         within = Scope(documents=(document.id,))
         cited = self._asking.quoted("Summarise this document", within).citations
-        lines = tuple(GuideLine(one.page, one.start, one.end, one.text) for one in cited[:_LINES])
+        title = set(terms(document.title))
+        telling = [one for one in cited if not set(terms(one.text)) <= title]  # what it is called stands above
+        lines = tuple(GuideLine(one.page, one.start, one.end, one.text) for one in telling[:_LINES])
         told = {line.text for line in lines}
         chunks = self._storage.documents.chunks(document.id, 0, _MOST_CHUNKS)
         figures = tuple(line for line in _figures(document, chunks) if line.text not in told)[:_LINES]

@@ -13,7 +13,7 @@ from rag_core.answering.summaries.sentence_scoring import Extent
 from rag_core.domain import Document, Message, Section
 from rag_core.retrieval.contents import Content, Contents
 from rag_core.retrieval.identity import identity_terms
-from rag_core.retrieval.understanding import kind_of
+from rag_core.retrieval.understanding import SUMMARISE, kind_of
 
 MOST_DOCUMENTS = 10
 _MOST_BESIDE = 1
@@ -22,7 +22,7 @@ _REQUEST = re.compile(
     r"\b(?:sum+ar+i[sz]e|summary of|(?:an?|the|short|brief) (?:summary|overview|outline)|overview of|gist of|tl;?dr"
     r"|sum (?:\w+ ){0,3}?up|outline|(?:main|key) (?:points?|ideas?|messages?|takeaways?)"
     r"|in (?:short|brief|a nutshell|a few (?:lines|words|sentences))|short (?:story|version)"
-    r"|what(?:['’]s| is| are| was| were) .{0,60}\babout\W*$)",
+    rf"|what(?:['’]s| is| are| was| were) .{{0,60}}\babout\W*$)|{SUMMARISE.pattern}",
     re.IGNORECASE,
 )
 ASKING = frozenset(
@@ -82,7 +82,8 @@ def subject_of(
 
     found: the documents of the passages that a search finds, which takes a moment. Raises StoreUnavailable.
     """
-    asked = [term for term in dict.fromkeys(identity_terms(question)) if term not in ASKING]
+    terms = dict.fromkeys(identity_terms(SUMMARISE.sub(" ", question)))
+    asked = [term for term in terms if term not in ASKING]
     if kind_of(question) == "comparison":
         return _compared(contents.meant(question), [term for term in asked if term not in _COMPARING])
     if not asked:

@@ -82,8 +82,10 @@ def draft(
 def _of_page(document: Document, page: Page, names: Names) -> Iterator[Question]:
     """Every question that a page gives."""
     title = " ".join(document.title.split())
+    owner = document.card.organisation if document.card else ""
+    whose = f"of {owner}" if owner else f"in “{title}”"
     made = [(make(span.text, names), span.start, span.end) for span in split_sentences(page.text)]
-    for one, start, end in (*made, *rows(page.text, title, names), *_of_headings(document, page, title)):
+    for one, start, end in (*made, *rows(page.text, whose, names), *_of_headings(document, page, title)):
         if one:
             gold = Gold(document.id, page.number, page.text[start:end])
             note = f"Drafted from {one.kind}."

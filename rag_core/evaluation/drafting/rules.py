@@ -161,8 +161,11 @@ def _filled(found: re.Match[str], question: str, kind: str, names: Names) -> Mad
     return Made(text, answer, kind) if telling and answer.lower() not in text.lower() else None
 
 
-def rows(text: str, title: str, names: Names) -> Iterator[tuple[Made, int, int]]:
-    """Questions for the cells of a page's tables, with the spans of their rows: Markdown, and figures below years."""
+def rows(text: str, whose: str, names: Names) -> Iterator[tuple[Made, int, int]]:
+    """Questions for the cells of a page's tables, with the spans of their rows: Markdown, and figures below years.
+
+    whose: what stands behind the name of a figure to say whose it is, "of Apple Inc.".
+    """
     head, before = list[str](), list[str]()
     for line in re.finditer(r"[^\n]+", text):
         cells = [cell.replace("**", "").strip(" *_`") for cell in line[0].strip("| \r").split("|")]
@@ -172,14 +175,14 @@ def rows(text: str, title: str, names: Names) -> Iterator[tuple[Made, int, int]]
             head = (
                 [] if re.search("(?i)quarter|months|weeks", " ".join(before)) else ["", *re.findall(r"\d{4}", line[0])]
             )
-        elif head and (found := _of_row(cells, head, title, names)):
+        elif head and (found := _of_row(cells, head, whose, names)):
             yield from ((made, line.start(), line.end()) for made in found)
         elif not re.search(r"[|\d]", line[0]):
             head = []
         before = cells
 
 
-def _of_row(cells: list[str], head: list[str], title: str, names: Names) -> list[Made]:
+def _of_row(cells: list[str], head: list[str], whose: str, names: Names) -> list[Made]:
     """Questions for the cells of one row; `head` names the columns, the first of them being that of the rows' names."""
     if len(cells) > 1:
         label, *values = cells
@@ -188,7 +191,8 @@ def _of_row(cells: list[str], head: list[str], title: str, names: Names) -> list
     else:
         label, *values = re.split(r"[\s$]{1,3}(?=\(?\d)", cells[0])
         label = label if _MEASURE.search(label) else ""
-        asked = [f"What does “{title}” give as “{label}” for {year}?" for year in head[1:]]
+        be = "were" if label.endswith("s") else "was"
+        asked = [f"What {be} the {names.column(label) or label} {whose} in {year}?" for year in head[1:]]
     if len(values) != len(asked) or not re.fullmatch(r"[A-Z][\w ,.'’&/-]{3,59}", label) or label.lower() == "total":
         return []
     told = ((text, value) for text, value in zip(asked, values, strict=True) if re.fullmatch(r"[^_|]{2,60}", value))

@@ -113,11 +113,11 @@ def test_figures_below_years() -> None:
         "2020 Change 2019 Change\nTotal net sales $ 274,515 260,174\nGreater China 1 2\nGross profit 14.4 % 15.9 %\n"
         "Sales rose by 3 in 2020 and 4 in 2019 again\nTotal assets 1 2 3\n"
     )
-    found = {one.text: one.answer for one, _, _ in rows(text, "10-K", Names([text]))}
-    assert found["What does “10-K” give as “Total net sales” for 2019?"] == "260,174"
-    assert found["What does “10-K” give as “Gross profit” for 2020?"] == "14.4 %"
+    found = {one.text: one.answer for one, _, _ in rows(text, "of Apple Inc.", Names([text]))}
+    assert found["What were the total net sales of Apple Inc. in 2019?"] == "260,174"
+    assert found["What was the gross profit of Apple Inc. in 2020?"] == "14.4 %"
     assert len(found) == 4
-    assert not list(rows(f"Three months ended\n{text}", "10-K", Names([text])))
+    assert not list(rows(f"Three months ended\n{text}", "of Apple Inc.", Names([text])))
 
 
 def a_document(name: str = "d", **changes: object) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rag_core import Library
 from rag_core.domain import Scope
 from tests.browser.conftest import SAMPLES
+from tests.conftest import add_text
 
 
 def test_a_guide_has_lines_figures_and_questions_of_the_document(library: Library) -> None:
@@ -34,3 +35,9 @@ def test_the_lines_of_a_guide_are_those_of_a_summary(library: Library) -> None:
         assert [line.text for line in library.guides.of(document).lines] == [
             citation.text for citation in summary.citations[:5]
         ]
+
+
+def test_no_line_of_a_guide_says_the_title_again(library: Library) -> None:
+    text = "THE STORM OF MAY\n\nThe storm of May drove the ferry Tern ashore and cut the power for nine hours.\n"
+    document = add_text(library, "storm.txt", text)
+    assert [line.text for line in library.guides.of(document).lines] == [text.splitlines()[2]]

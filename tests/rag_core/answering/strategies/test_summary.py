@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pages.parts import language
 from rag_core import Answer, Cancellation, Library, Settings
 from rag_core.answering.citations import CitationWriter, Passages, without_markers
 from rag_core.answering.question import Question
@@ -50,6 +51,16 @@ def filled(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], 
         for event in library.add([path for path in SAMPLES.iterdir() if path.suffix in (".pdf", ".md", ".txt")]):
             assert event.error is None
         yield library
+
+
+@pytest.mark.parametrize("code", ["de", "es", "fr", "ja", "zh"])
+def test_what_the_page_asks_in_the_readers_language_is_summed_up(filled: Library, code: str) -> None:
+    title = document(filled, "water works").title
+    asked = language.catalogue(code).gettext("Summarise “{title}”").format(title=title)
+    subject = subject_of(asked, contents_of(filled))
+    assert is_request(asked)
+    assert [one.title for one in subject.documents] == [title]
+    assert filled.ask(asked).outcome == "answered"
 
 
 def contents_of(library: Library, scope: Scope | None = None) -> Contents:
