@@ -36,7 +36,7 @@ from rag_core.answering.strategies.query_intent import QueryIntent, is_unmeant
 from rag_core.answering.strategies.rows import cell_said, other_cells, row_said
 from rag_core.answering.strategies.shortening import shortened
 from rag_core.answering.tables.computing import operation, verdict
-from rag_core.answering.tables.matching_cells import periods_of, years_of
+from rag_core.answering.tables.matching_cells import periods_of, said_by, years_of
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit
 from rag_core.retrieval import Retrieval
@@ -123,6 +123,8 @@ def extract_each(
         name: read_passages(asked, some, encoder, aim, 1, with_computing=False) for name, (asked, some) in each.items()
     }
     sides = {name: one for name, one in read.items() if one is not None}
+    if not least and operation(question) == "larger":
+        sides = {name: _of_measure(one, measure_of(question, list(each)), aim) for name, one in sides.items()}
     told = {name: one for name, one in sides.items() if one.trust.enough and one.trust.right >= sure}
     if read and len(told) >= (least or len(read)):
         made = _side_by_side(question, told)
@@ -278,8 +280,25 @@ def _side_by_side(question: str, told: Mapping[str, Reading]) -> Extraction:
 def _apart(question: str, names: Sequence[str], figures: Sequence[Cell], quotes: Sequence[Quote]) -> str:
     """Which of two documents has more, in a sentence; by how much, where that is asked for."""
     if len(names) == len(figures) == _TWO and operation(question) == "larger":
-        return verdict(question, names, figures)
+        words = set(terms(measure_of(question, names)))
+        return verdict(question, names, figures) if all(words <= set(terms(said_by(one))) for one in figures) else ""
     return difference(question, names, figures, quotes)
+
+
+def _of_measure(read: Reading, measure: str, aim: QueryIntent) -> Reading:
+    """A reading with the likeliest figure whose row and heads have all words of what is compared, where there is one
+    and its own has not."""
+    evidence, words = read.evidence, set(terms(measure))
+    cells = evidence.asked.cells if evidence.asked else ()
+    fitting = [place for place, cell in enumerate(cells) if words <= set(terms(said_by(cell)))]
+    unit = {place: number for number in range(len(evidence.units)) for place in evidence.cells_in(number)}
+    fitting = [place for place in fitting if place in unit]
+    if not fitting or any(place in fitting for place in read.made.cells):
+        return read
+    best = max(fitting, key=lambda place: evidence.cell_scores[place])
+    row = replace(read.made, chosen=(unit[best],), quotes=(evidence.units[unit[best]].quote,))
+    made = of_cell(evidence, row, best)
+    return replace(read, made=made, trust=trust(evidence, made, aim.narrowed))
 
 
 def _of_one_year(told: Mapping[str, Reading]) -> Mapping[str, Reading]:
