@@ -36,7 +36,6 @@ _SCORES = {
     "fused": msgid("Fused"),
     "cross_encoder": msgid("Cross-encoder"),
     "rerank": msgid("Re-ranked"),
-    "coverage": msgid("Spread"),
     "mmr": msgid("MMR"),
 }
 _SEARCH_STAGES = {
@@ -51,7 +50,6 @@ _SEARCH_STAGES = {
     "pieces": msgid("best sentences"),
     "feedback": msgid("like the first"),
     "rows": msgid("table rows"),
-    "coverage": msgid("spread over clusters"),
     "fold": msgid("near-duplicates"),
     "pick": msgid("picked"),
     "hits": msgid("made ready"),

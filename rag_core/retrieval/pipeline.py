@@ -14,7 +14,6 @@ from rag_core.errors import StoreCorrupt, StoreUnavailable
 from rag_core.retrieval.amounts import with_amounts
 from rag_core.retrieval.candidates import Candidates
 from rag_core.retrieval.fusion import fused
-from rag_core.retrieval.hierarchy.coverage import drawn
 from rag_core.retrieval.hits import allowed, considered, hit
 from rag_core.retrieval.indexes import Indexes
 from rag_core.retrieval.list_questions import left_out, lists_references
@@ -127,7 +126,7 @@ class _Run:
         stages.lap("fuse")
         candidates = self._with_texts(query, candidates.take(list(range(min(len(candidates), self._plan.fetch_k)))))
         stages.lap("texts")
-        candidates = self._drawn(query, self._reranked(query, candidates, stages), stages)
+        candidates = self._reranked(query, candidates, stages)
         standing, similar = folded(candidates, _FOLDED * self._plan.k)
         stages.lap("fold")
         k = wanted(query.understood.kind, self._plan.k) if self._plan.k_by_kind else self._plan.k
@@ -201,17 +200,6 @@ class _Run:
         if candidates.kind != "fused":  # their weights are of fused scores
             return candidates
         return self._rerankers.reranked(query, candidates, self._plan.rerank, self._notes, stages.lap)
-
-    def _drawn(self, query: Query, candidates: Candidates, stages: _Stages) -> Candidates:
-        """In the order that the two levels give them, where the plan says so for such a question."""
-        coverage = self._plan.coverage(query.understood.kind)
-        if self._sources.hierarchy is None or coverage is None or query.vector is None:
-            return candidates
-        known = self._sources.hierarchy.known(query.vector, candidates.refs)
-        score = drawn(candidates.score, known, coverage)
-        candidates = candidates.scored(score, candidates.kind, "coverage")
-        stages.lap("coverage")
-        return candidates
 
     def _retrieval(self, query: Query, hits: tuple[Hit, ...], searched: Searched, stages: _Stages) -> Retrieval:
         searched = replace(searched, latency_ms=stages.latency_ms)

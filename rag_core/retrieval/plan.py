@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rag_core.domain import QuestionKind
-from rag_core.retrieval.hierarchy.coverage import INSIDE, KINDS, Coverage
 from rag_core.retrieval.rankers import MODES
 from rag_core.settings import RetrievalSettings, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A search's course. `rankers` are names in their registry; `rerank` is as the
-    setting, and is done to what was fused.
+    """A search's course. `rankers` are names in their registry; `rerank` is as the setting, of what was fused.
 
-    by_levels: "clusters" where the two levels order candidates of every question, "auto" for kinds that it helps.
     `fetch_k` candidates of each ranker become `k` hits; by MMR with `mmr_lambda`, or the best for None. `k_by_kind`:
     more of them where a question asks for a list, a comparison or a summary. nearest_instead: an answer is made of the
     nearest chunks where none has a question's quoted words; a search then finds nothing. neighbours: chunks before and
@@ -33,16 +29,11 @@ class Plan:
     nearest_instead: bool = False
     neighbours: int = 0
     rerank: str = "none"
-    by_levels: str = ""
 
     @property
     def by_clusters(self) -> set[str]:
         """The rankers among these that need the library's clusters."""
         return {"clusters", "scaler"} & set(self.rankers)
-
-    def coverage(self, kind: QuestionKind) -> Coverage | None:
-        """How the two levels order the candidates of a question of this kind; None where they do not."""
-        return {"auto": KINDS.get(kind), "clusters": KINDS.get(kind, INSIDE)}.get(self.by_levels)
 
 
 def planned(settings: RetrievalSettings) -> Plan:
@@ -60,7 +51,6 @@ def planned(settings: RetrievalSettings) -> Plan:
         nearest_instead=settings.mmr,
         neighbours=settings.neighbours if settings.mmr else 0,
         rerank=settings.rerank,
-        by_levels=settings.mode if settings.mode in ("auto", "clusters") else "",
     )
 
 

@@ -16,8 +16,7 @@ class RetrievalSettings(Group):
     mode: Literal["auto", "hybrid", "dense", "lexical", "clusters", "scaler"] = Field(
         default="auto",
         description="dense goes by meaning, lexical by words, hybrid by both, clusters adds what they find,"
-        " scaler looks nowhere but in clusters, by a new question; auto is hybrid, ordered by clusters for comparisons,"
-        " lists and summaries",
+        " scaler looks nowhere but in clusters, by a new question; auto is hybrid",
     )
     index: str = Field(
         default="auto",

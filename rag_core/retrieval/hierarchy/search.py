@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.retrieval.hierarchy.clustering import unit
-from rag_core.retrieval.hierarchy.coverage import NO_GROUP, Known
 from rag_core.retrieval.hierarchy.reducing import Floats
 from rag_core.storage.postgres.hierarchy import Group, Held
 
 _TOLD_TERMS = 4
-_NONE = np.empty(0, dtype=np.intp)
 _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 
@@ -66,7 +64,6 @@ class Hierarchy:
         self._owners = np.array([place for place, _ in held.chunks], dtype=np.intp)
         self._groups = [group for _, group in held.chunks]
         self._centroids = _stacked([group.centroid for group in self._groups])
-        self._strongest = _strongest(held)
 
     def __len__(self) -> int:
         """How many documents it holds."""
@@ -93,23 +90,6 @@ class Hierarchy:
         moved = unit(query + np.float32(reach.expansion) * unit(self._centroids[guides].mean(axis=0)))
         groups = [self._groups[number] for number in guides]
         return Focus(self._rows(clusters), moved, _told(groups), tuple(group.summary for group in groups))
-
-    def known(self, query: Floats, refs: Sequence[tuple[str, int]]) -> Known:
-        """What the two levels know of chunks, by document and index, and a question, float32 (d,), of any length.
-
-        A document that is not held is about nothing, its chunks are in no cluster.
-        """
-        clusters = np.full(len(refs), NO_GROUP, dtype=np.intp)
-        about = np.zeros(len(refs), dtype=np.float32)
-        documents = {key: number for number, key in enumerate(dict.fromkeys(key for key, _ in refs))}
-        asked = unit(query) if len(query) == self.dimensions else None
-        for place, (key, index) in enumerate(refs):
-            held = self._strongest.get(key)
-            if held is not None and 0 <= index < len(held):
-                clusters[place] = held[index]
-            if asked is not None and key in self._places:
-                about[place] = self._summaries[self._places[key]] @ asked
-        return Known(np.array([documents[key] for key, _ in refs], dtype=np.intp), clusters, about)
 
     def _allowed(self, ids: Collection[str] | None) -> NDArray[np.bool_] | None:
         if ids is None:
@@ -157,23 +137,6 @@ def _best(scores: Floats, most: int) -> NDArray[np.intp]:
     places = np.sort(np.argpartition(-scores, most - 1)[:most]) if len(scores) > most else np.arange(len(scores))
     places = places[np.argsort(-scores[places], kind="stable")]
     return places[scores[places] > -np.inf]
-
-
-def _strongest(held: Held) -> dict[str, NDArray[np.intp]]:
-    """For each document the number of the cluster that each of its chunks belongs to most."""
-    found: dict[str, NDArray[np.intp]] = {}
-    weights: dict[str, Floats] = {}
-    for number, (place, group) in enumerate(held.chunks):
-        key, members = held.summaries.ids[place], group.members
-        rows = int(members.max(initial=-1)) + 1
-        if rows > len(found.get(key, ())):
-            more = rows - len(found.get(key, ()))
-            found[key] = np.append(found.get(key, _NONE), np.full(more, NO_GROUP, dtype=np.intp))
-            weights[key] = np.append(weights.get(key, _NO_WEIGHTS), np.zeros(more, dtype=np.float32))
-        stronger = members[group.weights > weights[key][members]]
-        found[key][stronger] = number
-        weights[key][members] = np.maximum(weights[key][members], group.weights)
-    return found
 
 
 def _stacked(vectors: Sequence[Floats]) -> Floats:

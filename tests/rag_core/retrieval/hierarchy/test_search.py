@@ -13,7 +13,6 @@ from rag_core.domain import Scope
 from rag_core.errors import ModelUnavailable
 from rag_core.retrieval.hierarchy.building import update
 from rag_core.retrieval.hierarchy.clustering import unit
-from rag_core.retrieval.hierarchy.coverage import NO_GROUP
 from rag_core.retrieval.hierarchy.current import CurrentHierarchy
 from rag_core.retrieval.hierarchy.rewriting import by_rules, rewritten
 from rag_core.retrieval.hierarchy.search import Focus, Hierarchy, SearchWidth
@@ -84,18 +83,6 @@ def test_an_empty_hierarchy_finds_nothing() -> None:
     empty = Hierarchy(Held(Summaries((), np.empty((0, 0), np.float32)), (), ()))
     assert len(empty) == 0
     assert empty.focus(axis(0)).chunks == 0
-    assert empty.known(axis(0), [("a", 0)]).clusters.tolist() == [NO_GROUP]
-
-
-def test_a_chunk_is_of_the_cluster_that_it_belongs_to_most() -> None:
-    weak = Group((), axis(4), np.array([1, 5], np.int32), np.array([0.3, 0.9], np.float32))
-    strong = Group((), axis(5), np.array([1], np.int32), np.array([0.7], np.float32))
-    held = Held(Summaries(("a",), axis(4)[None]), (), ((0, weak), (0, strong)))
-    refs = [("a", 1), ("a", 5), ("a", 0), ("a", 99), ("b", 0)]
-    known = Hierarchy(held).known(3 * axis(4), refs)
-    assert known.clusters.tolist() == [1, 0, NO_GROUP, NO_GROUP, NO_GROUP]
-    assert known.documents.tolist() == [0, 0, 0, 0, 1]
-    assert known.about.tolist() == [1, 1, 1, 1, 0]
 
 
 def test_level_one_is_quick_for_a_hundred_thousand_chunks() -> None:
