@@ -22,6 +22,8 @@ _BACK = re.compile(
     |the\s(?:same|other|first|second|last|previous)\s(?:ones?)?)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+# In "the ships and their limits" it points back within the question.
+_WITHIN = re.compile(r"(?<=\w)\s(?:and|with)\s(?:their|its|his|her)\b", re.IGNORECASE)
 # "that" is mostly a conjunction; it refers back when it ends a clause or follows a preposition or a verb of being.
 _THAT = re.compile(
     r"\b(?:about|of|is|was|does|did|do|to|for|from|with|in|on|like|after|before) that\b(?!\s+\w+\s+\w+s\b)", re.I
@@ -65,7 +67,7 @@ def is_follow_up(question: str) -> bool:
     if opening and len(own) <= 4:
         return True
     names = _NAME.findall(question)
-    return len(own) <= 1 or (not names and bool(_BACK.search(question) or _THAT.search(question)))
+    return len(own) <= 1 or (not names and bool(_BACK.search(_WITHIN.sub(" ", question)) or _THAT.search(question)))
 
 
 def _last_asked(history: Sequence[Message]) -> str:

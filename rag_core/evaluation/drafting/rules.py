@@ -67,7 +67,7 @@ _RULES = [
          r"(?P<answer>(?:in|at|on|near|between|under) (?!the (?:same|following|form)|\d).{4,80})",
          "Where {be} {np} {done}?", "a place"),
         (rf"(?P<np>.+?) {_BE} used (?P<answer>(?:to|for) .{{8,140}})", "What {be} {np} used for?", "a purpose"),
-        (r"(?P<np>.+?) (?P<verb>includes?|contains?|comprises?|means) (?P<answer>[^\d].{12,140})",
+        (r"(?P<np>(?:[^ ]+ ){0,3}?[^ ]+) (?P<verb>includes?|contains?|comprises?|means) (?P<answer>[^\d].{12,140})",
          "What {do} {np} {base}?", "a statement"),
         (rf"(?P<np>{_NAME}) (?P<be>is|was) (?P<answer>(?:an?|the) (?:[\w-]+ ){{0,3}}?"
          r"(?:\w*ist|\w*ian|king|queen|president|author|writer|engineer)\b.*)", "Who {be} {np}?", "a definition"),

@@ -50,6 +50,7 @@ def test_follow_ups(before: str, question: str, wanted: str) -> None:
         "Which rivers that cross Germany reach the North Sea?",
         "What is the notice period for employees?",
         "How many plants does the company operate?",
+        "List the ships and their wind limits",
     ],
 )
 def test_questions_that_stand_alone(question: str) -> None:

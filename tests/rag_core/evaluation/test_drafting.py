@@ -88,6 +88,7 @@ def test_what_a_sentence_gives(sentence: str, question: str, answer: str) -> Non
         "To the extent possible, including this, we sell.",
         "On 3 October 2022, the market was opened after the fire in 1998.",
         "Das Schiff wurde 1998 gebaut.",
+        "Factors considered in determining fares include the length of the way and the season.",
         "",
     ],
 )
