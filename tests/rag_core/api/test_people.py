@@ -309,6 +309,33 @@ def test_adding_and_naming_the_same_tells_nothing(house: House) -> None:
     assert_whole(house)
 
 
+def test_a_table_of_ones_own_is_not_joined_with_one_that_is_not_seen(house: House) -> None:
+    library = house.served.library
+    mine = added(library_of(library, BOB), "stock.csv", "Instrument,Count\nxylophone,3\nquixotron,4\nblueheron,5\n")
+    with house.client(BOB) as bob:  # what is asked before an index has it, too
+        for question in (
+            "What do all instruments cost?",
+            "What is the price of the xylophone?",
+            "Total price by count?",
+        ):
+            assert not re.search(
+                "[789]715533|8815533|9915533", bob.post("/api/v1/ask", json={"question": question}).text
+            )
+        library.storage.settle()
+        for path in ("", "/rows", "/choices"):
+            told = set()
+            for other in (house.prices.id, GUESSED):
+                plan = {"document_id": mine.id, "table": 0, "conditions": [], "operation": "count", "other": other}
+                given = {"plan": plan, "question": "How many?"} if not path else {"plan": plan}
+                given |= {"column": 1} if path == "/choices" else {}
+                answer = bob.post(f"/api/v1/table-plans{path}", json=given)
+                told.add((answer.status_code, same(house, answer.text)))
+            assert len(told) == 1, told
+            assert {status for status, _ in told} == {404}
+    library_of(library, BOB).remove(mine.id)
+    assert_whole(house)
+
+
 def test_a_collection_is_shared_with_roles_and_taken_back(house: House) -> None:
     library = house.served.library
     ada, bob, eve = (library_of(library, one) for one in (ADA, BOB, EVE))

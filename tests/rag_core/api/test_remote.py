@@ -309,7 +309,9 @@ def test_what_is_one_request_takes_what_an_open_library_takes(served: Served) ->
     assert len(calls) > 40
     for name, call, here in calls:
         taken = inspect.signature(getattr(here, name)).parameters
-        assert [*call.signature.parameters] == [one for one in taken if one not in ("private", "cancellation")], name
+        of_its_key = ("owner", "viewer")  # whose it is, and who looks, is what the key says
+        offered = [one for one in taken if one not in ("private", "cancellation", *of_its_key)]
+        assert [*call.signature.parameters] == offered, name
 
 
 def test_models(any_library: Library, served: Served) -> None:
@@ -405,12 +407,15 @@ def test_commands_use_the_server_that_runs(
     (tmp_path / "leave.csv").write_text(f"question,document\n{ASKED},handbook\n")
     assert cli.main(["evaluate", str(tmp_path / "leave.csv"), "--fail-under", "hit_rate=1", *note]) == 0
     assert cli.main(["keys", "--create", "shell", "--role", "write", *note]) == 0
+    assert cli.main(["keys", "--create", "hers", "--person", " Ada@Example.org", *note]) == 0
+    assert cli.main(["keys", "--create", "hers", "--person", "ada", *note]) == 1
     told = capsys.readouterr()
     assert f"Lectern already runs on {served.url}\n" in told.out
     assert "Check its name" in told.out
     assert "behind the house" in told.out
     assert "close the application" in told.err.lower()
-    assert "shell" in {key.name for key in served.library.access.all()}
+    made = {key.name: key.person for key in served.library.access.all()}
+    assert (made["shell"], made["hers"]) == ("", "ada@example.org")
 
 
 def test_a_question_is_asked_of_the_server_at_once(note: list[str]) -> None:

@@ -371,18 +371,19 @@ def test_an_archive_of_an_older_lectern_is_brought_up_to_date(
     newer = (
         "question_sets", "questions", "evaluation_runs", "evaluation_results", "document_tags", "document_summaries",
         "chunk_clusters", "document_memberships", "document_clusters", "followed_sources", "left_out_sources",
-        "recognised_pages", "chunk_edits", "table_readings", "collections",
+        "recognised_pages", "chunk_edits", "table_readings", "collections", "collection_members",
+        "collection_documents",
     )  # fmt: skip
     columns = {
         "messages": ("rating", "reason", "replaced_by"), "embedding_profiles": ("model",),
         "chunks": ("pieces", "corrected", "hidden"),
-        "conversations": ("scope", "pinned", "listed", "begun_by", "collection", "agent"),
+        "conversations": ("scope", "pinned", "listed", "begun_by", "collection", "agent", "owner"),
         "citations": ("instructs", "corrected", "hidden"),
         "pages": ("body_start", "body_end", "hidden", "figures"),
         "sources": ("location", "kind", "root", "size_bytes", "modified_ns", "etag", "last_modified", "looked_at"),
         "documents": (
             "generation", "title_read", "title_by_user", "card", "card_version", "kept_until", "chunking",
-            "table_notes", "server", "is_lasting",
+            "table_notes", "server", "is_lasting", "owner",
         ),
     }  # fmt: skip
     add_text(library, "chess.txt", TEXTS["chess.txt"])
