@@ -22,7 +22,7 @@ from rag_core.embedding import Embedder
 from rag_core.errors import LecternError, LimitExceeded
 from rag_core.retrieval import Pipeline, Rerankers, Retrieval
 from rag_core.retrieval.memory_lexical import MemoryLexical
-from rag_core.retrieval.other_chunks import OtherChunks, spans_of
+from rag_core.retrieval.tried_indexes import TriedIndexes, spans_of
 from rag_core.services.kept_pieces import KeptPieces
 from rag_core.services.search import NO_SCOPE, Spans, search_pipeline
 from rag_core.settings import ChunkingSettings, RetrievalSettings
@@ -62,8 +62,8 @@ class TriedChunks:
         self._dumps.use(embedder.profile)
         self._kept = KeptPieces(self.folder)
         self._pieces: dict[str, Sequence[bytes | None]] = {}
-        others = OtherChunks(storage, self._dumps, self._lexical, self._chunks, self._labels, self._pieces)
-        self._pipeline = Pipeline(others, rerankers)
+        tried = TriedIndexes(storage, self._dumps, self._lexical, self._chunks, self._labels, self._pieces)
+        self._pipeline = Pipeline(tried, rerankers)
 
     def prepare(self, stopped: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Chunk and embed the documents that are not yet, telling documents done and in all.

@@ -1,4 +1,4 @@
-"""Indexes of the library's documents in other chunks than its own, in memory and in dumps of their own."""
+"""Indexes of the library's documents in other chunks that are tried, in memory and in dumps of their own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rag_core.storage.indexes.dumps import DumpStore
 from rag_core.storage.postgres.passages import PassageRow
 
 
-class OtherChunks(Indexes):
+class TriedIndexes(Indexes):
     """Chunks of the library's documents that are kept in dumps of their own."""
 
     def __init__(
