@@ -20,6 +20,8 @@ import streamlit as st
 from starlette.requests import Request
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from rag_core.errors import LecternError
+
 FOLDER = Path(__file__).parents[1] / "locale"
 SOURCE = "en"
 LANGUAGES = {
@@ -106,6 +108,11 @@ def server_text(message: str, code: str = "") -> str:
     """
     code = code or current()
     return message if code == SOURCE or not message else _served(code, message)
+
+
+def error_text(error: LecternError) -> str:
+    """What an error says, and what can be done, in the language that is read."""
+    return f"{server_text(str(error))} {server_text(error.help)}".strip()
 
 
 @lru_cache(maxsize=2048)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts import formatting, models, resources
-from pages.parts.language import _, figure, server_text
+from pages.parts.language import _, error_text, figure, server_text
 from pages.parts.refreshing import failure, watched
 from rag_core.domain import Machine, ModelFile, RuntimeTrial
 from rag_core.errors import LecternError
@@ -135,7 +135,7 @@ def _try(model_id: str) -> None:
     try:
         resources.library().language_models.try_again(model_id)
     except LecternError as error:
-        st.session_state[f"models_problem_{model_id}"] = f"{server_text(str(error))} {server_text(error.help)}"
+        st.session_state[f"models_problem_{model_id}"] = error_text(error)
 
 
 def _remove(model_id: str) -> None:
@@ -145,4 +145,4 @@ def _remove(model_id: str) -> None:
         if library.preferences.get(models.PREFERENCE) == model_id:
             library.preferences.set(models.PREFERENCE, None)
     except LecternError as error:
-        st.session_state[f"models_problem_{model_id}"] = f"{server_text(str(error))} {server_text(error.help)}"
+        st.session_state[f"models_problem_{model_id}"] = error_text(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import formatting, resources
-from pages.parts.language import _, msgid, server_text
+from pages.parts.language import _, error_text, msgid, server_text
 from pages.parts.refreshing import watched
 from rag_core.domain import ModelStatus
 from rag_core.errors import LecternError
@@ -112,7 +112,7 @@ def _list_gemini() -> None:
     try:
         state["models_gemini_names"] = resources.library().language_models.gemini_models()
     except LecternError as error:
-        state["models_gemini_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
+        state["models_gemini_problem"] = error_text(error)
 
 
 def _choose_gemini() -> None:

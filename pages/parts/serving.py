@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import formatting, models, owning, resources
-from pages.parts.language import _, msgid, ngettext, server_text
+from pages.parts.language import _, error_text, msgid, ngettext, server_text
 from rag_core.domain import ModelServer
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -81,7 +81,7 @@ def _test() -> None:
             state["models_address"], state["models_server_key"], agreed=state["models_server_agreed"]
         )
     except LecternError as error:
-        state["models_server_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
+        state["models_server_problem"] = error_text(error)
     else:
         # Fields of a password are emptied with their form; what was tested is what will be used.
         state["models_tested"] = (state["models_address"], state["models_server_key"], state["models_server_agreed"])
@@ -96,7 +96,7 @@ def _use() -> None:
         if names:
             library.preferences.set(models.PREFERENCE, f"server:{names[0]}")
     except LecternError as error:
-        state["models_server_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
+        state["models_server_problem"] = error_text(error)
         return
     state["models_served"], state["models_server_problem"] = None, ""
 
@@ -105,4 +105,4 @@ def _forget() -> None:
     try:
         resources.library().language_models.forget_server()
     except LecternError as error:
-        st.session_state["models_server_problem"] = f"{server_text(str(error))} {server_text(error.help)}"
+        st.session_state["models_server_problem"] = error_text(error)

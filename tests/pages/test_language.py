@@ -11,6 +11,7 @@ import pytest
 from pages.parts import chat_widget, formatting, language
 from pages.parts.evaluation import charting
 from rag_core.domain import Sentence
+from rag_core.errors import LecternError
 from tests import catalogues
 from tests.conftest import PROJECT
 from tests.pages.conftest import an_answer
@@ -64,6 +65,8 @@ def test_what_the_library_says_is_known_by_its_form() -> None:
     # What a value holds is no form: braces and marks of patterns stay as they are.
     named = "a{b}.*.example cannot be reached: [Errno 111]."
     assert language.server_text(named, "de") == "a{b}.*.example ist nicht erreichbar: [Errno 111]."
+    assert language.error_text(LecternError("It is empty.", help="Write.")) == "It is empty. Write."
+    assert language.error_text(LecternError("It is empty.")) == "It is empty."
 
 
 @pytest.mark.parametrize("path", catalogues.PAGES, ids=lambda path: str(path.relative_to(PROJECT)))

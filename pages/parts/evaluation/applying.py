@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts import formatting
 from pages.parts.evaluation import chunking, dialogs
 from pages.parts.evaluation.configurations import shown
-from pages.parts.language import _, dialog, ngettext, server_text
+from pages.parts.language import _, dialog, error_text, ngettext, server_text
 from pages.parts.refreshing import failure
 from rag_core.domain import Configuration, Field
 from rag_core.errors import LecternError
@@ -50,10 +50,7 @@ def form(library: Library, configuration: Configuration) -> None:
             try:
                 apply(library, configuration, fields)
             except LecternError as error:
-                st.markdown(
-                    f":red[:material/error:] {formatting.plain(server_text(str(error)))} "
-                    f"{formatting.plain(server_text(error.help))}"
-                )
+                st.markdown(f":red[:material/error:] {formatting.plain(error_text(error))}")
                 return
             dialogs.close()
 

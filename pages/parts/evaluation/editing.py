@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts import formatting
 from pages.parts.evaluation import dialogs, gold
-from pages.parts.language import _, dialog, server_text
+from pages.parts.language import _, dialog, error_text, server_text
 from rag_core.domain import Gold, Question
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -60,10 +60,7 @@ def _ask(library: Library, question: Question, save: Save) -> None:
     try:
         save(written)
     except LecternError as error:
-        st.markdown(
-            f":red[:material/error:] {formatting.plain(server_text(str(error)))} "
-            f"{formatting.plain(server_text(error.help))}"
-        )
+        st.markdown(f":red[:material/error:] {formatting.plain(error_text(error))}")
         return
     dialogs.close()
 

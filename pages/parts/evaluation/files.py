@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts import formatting
 from pages.parts.evaluation import dialogs
-from pages.parts.language import _, dialog, figure, msgid, ngettext, server_text
+from pages.parts.language import _, dialog, error_text, figure, msgid, ngettext, server_text
 from rag_core.domain import ImportReport, QuestionSet, RowProblem, Run
 from rag_core.errors import LecternError
 from rag_core.library import Library
@@ -119,9 +119,6 @@ def _add(library: Library, set_id: str, report: ImportReport) -> bool:
     try:
         library.evaluation.put(set_id, report.questions)
     except LecternError as error:
-        st.markdown(
-            f":red[:material/error:] {formatting.plain(server_text(str(error)))} "
-            f"{formatting.plain(server_text(error.help))}"
-        )
+        st.markdown(f":red[:material/error:] {formatting.plain(error_text(error))}")
         return False
     return True
