@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import COMPARISONS, Link, Words
-from rag_core.tables.outflows import outflow_places
 from rag_core.tables.plans import (
     COUNT,
     FIRST,
     FURTHEST_ROWS,
+    GROUPED,
     LAST,
     LOOK_UP,
+    OF_FIGURES,
     ROW_SMALLEST,
     STEPS,
     Plan,
@@ -30,6 +31,7 @@ from rag_core.tables.plans import (
 )
 from rag_core.tables.scene import Scene, columns_of
 from rag_core.tables.scoring import Scorer
+from rag_core.tables.soundness import ENDS_OF
 from rag_core.tables.table import WholeTable, normalised
 from rag_core.tables.weights import Weights, operation_words
 from rag_core.text.stems import stem
@@ -38,7 +40,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _OF_ROWS = (*FURTHEST_ROWS, FIRST, LAST)  # those that find rows, whatever column says which
 _MOST_RUN = 40
 _DOES, _SUBJECTS = frozenset(("do", "does", "did")), frozenset(("i", "we", "you", "they", "he", "she", "it"))
-_RECEIVED = frozenset(("received", "earned", "earn", "came"))
+_RECEIVED = frozenset(("received", "earned", "earn", "came", "come", "bring", "brought"))
 _PEOPLE = frozenset(map(stem, ("people", "person", "persons")))
 _OF_THINGS = ("which", "how many")
 _FURTHEST = 12.0  # below the best score, where a share is next to nothing
@@ -113,7 +115,7 @@ def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:
         return [0.0] * len(TRUST_SIGNS)
     one, words = best[0], scene.words
     conditions = one.plan.conditions
-    covered, heads, listed = _explained(scene, one.plan)
+    covered, heads, listed = _explained(scene, one)
     columns = [column for column in (one.plan.target, one.plan.by) if column >= 0]
     telling = set(scene.telling)
     left = telling - covered - heads - listed
@@ -163,7 +165,7 @@ def none_has_all(scene: Scene) -> Ranked | None:
 
 def passes_over(scene: Scene, one: Ranked, places: Set[int]) -> bool:
     """Whether a plan has nothing of one of some telling words."""
-    left = set(scene.telling).difference(*_explained(scene, one.plan))
+    left = set(scene.telling).difference(*_explained(scene, one))
     return bool(left & places)
 
 
@@ -193,7 +195,17 @@ def unexplained(scene: Scene, one: Ranked) -> list[str]:
 def is_explained(scene: Scene, one: Ranked) -> bool:
     """Whether no word is left, but for what is asked for: "items" of "How many items cost over 40?"."""
     left = _left(scene, one)
-    return not left or (left == {scene.behind} and any(_explained(scene, one.plan)))
+    return not left or (left == {scene.behind} and any(_explained(scene, one)))
+
+
+def goes_by_other(scene: Scene, one: Ranked) -> bool:
+    """Whether it computes or compares figures while a word is left that calls another column of figures: of "lost most
+    stock this month" what is in stock, and no change of this month."""
+    if one.plan.operation not in (*OF_FIGURES, *FURTHEST_ROWS, *GROUPED):
+        return False
+    columns = enumerate(scene.table.columns)
+    called = {place for at, column in columns if column.kind == "number" for place in scene.named[at]}
+    return bool(called & _left(scene, one))
 
 
 def is_of_other(scene: Scene, one: Ranked) -> bool:
@@ -227,7 +239,8 @@ def share_unexplained(scene: Scene, one: Ranked) -> float:
 def _left(scene: Scene, one: Ranked) -> set[int]:
     operations = (one.plan.operation, *STEPS.get(one.plan.operation, ()), *_in_time(scene, one.plan))
     said = operation_words(scene.words, *operations)
-    explained = _explained(scene, one.plan)
+    explained = _explained(scene, one)
+    said = said | scene.furthest if one.plan.operation in ENDS_OF else said
     aside = (said, _of_amounts(scene, one.plan), _of_people(scene, one.plan))
     left = set(scene.telling).difference(*explained, *aside)
     return set() if left and left == _verb(scene) and any(explained) else left
@@ -263,21 +276,34 @@ def _of_amounts(scene: Scene, plan: Plan) -> set[int]:
     said = scene.words.english
     asked = {place for place in scene.telling if not _RECEIVED.isdisjoint(said[place])}
     asked |= {place for place in scene.telling if "number" in said[place] and said[place + 1 : place + 2] == [["of"]]}
-    return asked.union(outflow_places(scene.words)) if "number" in columns else set()
+    return asked.union(scene.paid) if "number" in columns else set()
 
 
-def _explained(scene: Scene, plan: Plan) -> tuple[set[int], set[int], set[int]]:
-    """The words that stand for a plan's conditions, for the heads of its columns, and for cells of these."""
+def _explained(scene: Scene, one: Ranked) -> tuple[set[int], set[int], set[int]]:
+    """The words that stand for a plan's conditions and for other cells of a row that a key chooses, for the heads of
+    its columns, and for cells of these."""
+    plan = one.plan
     columns = [column for column in (plan.target, plan.by) if column >= 0]
     constrained = list(columns_of(scene, plan))
     if isinstance(scene.table, JoinedTable):  # the cells by which they are joined are gone by as well
         constrained.append(scene.table.by)
     sizes = {place for place, size in scene.words.sizes.items() if size == plan.size}
     return (
-        _covered(plan.conditions) | sizes,
+        _covered(plan.conditions) | _covered(_of_same_row(scene, one)) | sizes,
         {place for column in (*columns, *constrained) for place in scene.named[column]},
         {place for column in columns for place in scene.alternatives[column]},
     )
+
+
+def _of_same_row(scene: Scene, one: Ranked) -> list[Link]:
+    """The other cells that a question has of the row that a key chooses: of "Bram with booking BK-3100" his name."""
+    columns = scene.table.columns
+    keys = [link for link in one.plan.conditions if link.exact and not link.comparison and columns[link.column].is_key]
+    if not keys or len(one.result.rows) != 1 or one.plan.operation != LOOK_UP:
+        return []
+    row = int(one.result.rows[0])
+    same = [link for link in scene.links if link.comparison not in COMPARISONS[1:] and not link.is_negated]
+    return [link for link in same if bool(link.rows(scene.table)[row])]
 
 
 def trust(signs: Sequence[float], known: Weights) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from rag_core.tables.postings import Codes
 from rag_core.tables.question_words import in_english
 from rag_core.tables.table import Column, Mask, WholeTable, normalised
+from rag_core.tables.translations import translations
 from rag_core.tables.values import MONTHS, Numbers, date_in, number_in
 from rag_core.text.languages import language_of
 from rag_core.text.stems import fold, stem
@@ -125,6 +126,12 @@ class Words:
     def stems(self) -> list[str]:
         """The words' stems."""
         return [stem(word) for word in self.plain]
+
+    @cached_property
+    def translated(self) -> list[tuple[str, ...]]:
+        """What each word is in other languages, of those that tables are made of."""
+        language = language_of(self.text)
+        return [translations(word, language) for word in self.stems]
 
     @cached_property
     def telling(self) -> list[int]:
@@ -245,7 +252,8 @@ def _exact(words: Words, place: int, column: Column) -> Iterator[Link]:
     for first in range(len(words.plain)):
         for last in range(min(first + _LONGEST, len(words.plain)), first, -1):
             text = " ".join(words.plain[first:last])
-            codes = column.by_text.get(text, column.by_text.get(_singular(text), _NOTHING))
+            said = (text, _singular(text), *(words.translated[first] if last == first + 1 else ()))
+            codes = next((column.by_text[one] for one in said if one in column.by_text), _NOTHING)
             if len(codes) and not (last == first + 1 and text in STOP_WORDS and not _is_month(words, first)):
                 yield Link(first, last, place, tuple(codes.tolist()))
                 break
@@ -276,7 +284,8 @@ def _runs(words: Words, column: Column) -> Iterator[tuple[int, int, Codes]]:
     while first < len(words.stems):
         word = words.stems[first]
         is_telling = first in words.telling and len(word) >= _FEWEST_LETTERS
-        codes = column.by_word.get(word, _NOTHING) if is_telling else _NOTHING
+        said = (word, *map(stem, words.translated[first])) if is_telling else ()
+        codes = next((column.by_word[one] for one in said if one in column.by_word), _NOTHING)
         last = first + 1
         while len(codes) and last < len(words.stems):
             more = _common(codes, column.by_word.get(words.stems[last], _NOTHING))
@@ -392,7 +401,8 @@ def _days(day: date) -> float:
 
 def heads_named(words: Words, heads: Sequence[str]) -> list[list[int]]:
     """For each head the places of the question's words that it has too, or begins: "temp_max" those of "maximum
-    temperature"; a function word where it is the whole head: "for each kind"."""
+    temperature", or that are the same in another language; a function word where it is the whole head: "for each
+    kind"."""
     telling = {*words.telling}
     return [
         [
@@ -406,4 +416,4 @@ def heads_named(words: Words, heads: Sequence[str]) -> list[list[int]]:
 
 def _is_same(words: Words, place: int, part: str) -> bool:
     begins = len(part) >= _FEWEST_LETTERS and words.plain[place].startswith(part)
-    return begins or words.stems[place] == stem(part)
+    return begins or stem(part) in (words.stems[place], *map(stem, words.translated[place]))

@@ -22,6 +22,12 @@ _WORDS = frozenset(
         "uitgave", "uitgaven", "went", "ging", "gingen", "bezahlt", "ausgegeben",
     )
 )  # fmt: skip
+_GETTING = frozenset(
+    stem(fold(word)) for word in
+    ("got", "get", "gets", "received", "receive", "bekam", "bekommt", "erhielt", "erhält", "reçoit", "recibió", "kreeg")
+)  # fmt: skip
+_ASKERS = frozenset(("i", "we", "ich", "wir", "je", "nous", "yo", "nosotros", "io", "noi", "ik", "wij"))
+_PASSIVE = frozenset(("is", "are", "was", "were", "been"))
 _WHAT_IS_SPENT = re.compile(
     r"\bwhat (?=(?:do|does|did|have|has|had)\b.{1,80}\b(?:spend|spent|pay|paid|cost|earn|earned|owe|owed)\b)",
     re.IGNORECASE,
@@ -47,9 +53,18 @@ def outflow_places(words: Words) -> list[int]:
     return [place for place, some in enumerate(said) if some & _WORDS]
 
 
-def neutral_words(words: Words) -> list[list[str]]:
-    """A question's words in English, those for what is paid as an amount is called that may come in or go out."""
-    places = outflow_places(words)
+def paid_places(words: Words) -> list[int]:
+    """The same, and where there are none those that say what others get: "which payee got the most?". What we got, or
+    what was received, came in."""
+    if (found := outflow_places(words)) or not _ASKERS.isdisjoint(words.plain):
+        return found
+    before = [[], *words.english]
+    return [at for at, word in enumerate(words.stems) if word in _GETTING and _PASSIVE.isdisjoint(before[at])]
+
+
+def neutral_words(words: Words, places: Sequence[int]) -> list[list[str]]:
+    """A question's words in English, those at some `places`, for what is paid, as an amount is called that may come in
+    or go out."""
     if not places:
         return words.english
     return [
@@ -60,7 +75,7 @@ def neutral_words(words: Words) -> list[list[str]]:
 
 def outflow_columns(words: Words, table: WholeTable) -> set[int]:
     """The columns that have what is paid as negative figures, where a question speaks of it."""
-    places = set(outflow_places(words))
+    places = set(paid_places(words))
     if not places:
         return set()
     found = {place for place, column in enumerate(table.columns) if _is_negative(column)}
@@ -75,13 +90,13 @@ def outflow_links(words: Words, table: WholeTable, columns: Sequence[int]) -> li
         Link(place, place + 1, column, comparison="<")
         for column in columns
         if bool((table.columns[column].values > 0).any())
-        for place in outflow_places(words)[:1]
+        for place in paid_places(words)[:1]
     ]
 
 
 def is_payment(plan: Plan, table: WholeTable, rows: Rows, asked: Words) -> bool:
     """Whether what a plan found is a figure below zero of a question that speaks of what is paid."""
-    if plan.operation not in (grammar.LARGEST, grammar.SMALLEST) or not len(rows) or not outflow_places(asked):
+    if plan.operation not in (grammar.LARGEST, grammar.SMALLEST) or not len(rows) or not paid_places(asked):
         return False
     return bool(table.columns[plan.target].numbers[int(rows[0])] < 0)
 

@@ -11,12 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.balances import balances, is_of_one, labels_of, may_be_ranks, row_names, row_numbers
-from rag_core.tables.joins import JoinedTable
+from rag_core.tables.balances import balances, labels_of, row_names, row_numbers
 from rag_core.tables.links import Link, Words, heads_named, links_of
-from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places
+from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places, paid_places
 from rag_core.tables.periods import PeriodTable, periods_of
 from rag_core.tables.plans import Plan
+from rag_core.tables.soundness import (
+    WORDS_OF_ENDS,
+    adds_up_again,
+    is_no_money,
+    is_of_none,
+    is_other_end,
+    tells_nothing,
+)
 from rag_core.tables.table import WholeTable, normalised
 from rag_core.tables.weights import operation_words
 from rag_core.text.stems import stem
@@ -25,12 +32,10 @@ _OF_ENDS = (
     *grammar.FURTHEST_ROWS, grammar.FIRST, grammar.LAST, grammar.COMMONEST, grammar.RAREST, grammar.BEHIND,
     grammar.BEFORE,
 )  # fmt: skip
-_WORDS_OF_ENDS = {"high": {"highest", "largest", "most"}, "low": {"lowest", "least"}}
-_ENDS_OF = {
-    **dict.fromkeys((grammar.LARGEST, grammar.ROW_LARGEST, grammar.GROUP_LARGEST, grammar.GROUP_HIGH), "high"),
-    **dict.fromkeys((grammar.SMALLEST, grammar.ROW_SMALLEST, grammar.GROUP_SMALLEST, grammar.GROUP_LOW), "low"),
-}  # fmt: skip
-_OF_EXTREMES = (grammar.LARGEST, grammar.SMALLEST, *grammar.FURTHEST_ROWS)
+_OF_EXTREMES = (grammar.LARGEST, grammar.SMALLEST, *grammar.FURTHEST_ROWS, grammar.FIRST, grammar.LAST)
+_OF_ALL = (grammar.SUM, grammar.MEAN, grammar.MEDIAN)  # of all rows alike
+_AMOUNTS, _MUCH = ("how much", "how many"), frozenset(("much", "viel"))
+_OFTEN = frozenset(("often", "frequent", "frequently", "times"))
 _OF_DIFFERENCES = frozenset(
     ("difference", "than", "more", "less", "fewer", "between", "change", "changed", "apart", "after", "before", "since",
      "later", "earlier")
@@ -55,8 +60,7 @@ class Scene:
     def named(self) -> list[list[int]]:
         """For each column the words that its head has too."""
         named = heads_named(self.words, [column.head for column in self.table.columns])
-        paid = outflow_places(self.words) if self.outflows else []
-        return [sorted({*places, *paid}) if at in self.outflows else places for at, places in enumerate(named)]
+        return [sorted({*places, *self.paid}) if at in self.outflows else places for at, places in enumerate(named)]
 
     @cached_property
     def naming(self) -> frozenset[int]:
@@ -66,7 +70,12 @@ class Scene:
     @cached_property
     def speaks_of_money(self) -> bool:
         """Whether it asks what was paid, spent or charged, and no column has that below zero."""
-        return bool(outflow_places(self.words)) and not self.outflows
+        return bool(self.paid) and not self.outflows
+
+    @cached_property
+    def paid(self) -> list[int]:
+        """The places of the words for what is paid."""
+        return paid_places(self.words) if self.outflows else outflow_places(self.words)
 
     @cached_property
     def outflows(self) -> set[int]:
@@ -77,8 +86,8 @@ class Scene:
     def links(self) -> list[Link]:
         """What its words may stand for."""
         # "Payment" says of "CARD PAYMENT" nothing that others are not.
-        paid = set(outflow_places(self.words)) if self.outflows else set()
-        found = links_of(self.words, self.table)
+        paid = set(self.paid) if self.outflows else set()
+        found = (one for one in links_of(self.words, self.table) if one.comparison or self._is_of_rows(one))
         return [*(one for one in found if one.exact or not paid & set(range(one.first, one.last))), *self.of_outflows]
 
     @cached_property
@@ -91,7 +100,7 @@ class Scene:
         """For each column the words that are cells of it: "paid, open or overdue" of a column of states."""
         found: list[set[int]] = [set() for _ in self.table.columns]
         for one in self.links:
-            if one.exact and not one.comparison and self._is_of_rows(one):
+            if one.exact and not one.comparison:
                 found[one.column].update(range(one.first, one.last))
         return found
 
@@ -147,6 +156,12 @@ class Scene:
             self.table, conditions, count, is_of_neighbours=self.words.name_neighbours, sizes=sorted(sizes)
         )
         found = (plan for plan in found if self._is_sound(plan, covered))
+        if count > 1 and (self.says_average or self.ends - covered):  # what all of them have is neither
+            found = (plan for plan in found if plan.operation != grammar.LOOK_UP)
+        if count > 1 and self.asks in _AMOUNTS:  # names of rows are no amount
+            found = (plan for plan in found if plan.operation != grammar.LOOK_UP or plan.target not in self.keys)
+        if self.furthest - covered:
+            found = (plan for plan in found if plan.operation not in _OF_ALL)
         if any(self.words.is_run(one.first, one.last) for one in conditions if one.comparison):
             found = (plan for plan in found if plan.operation != grammar.DIFFERENCE)
         found = filter(self._is_of_payments, found) if self.outflows else found
@@ -201,21 +216,21 @@ class Scene:
             return False
         if plan.target in self.numbering and plan.operation in grammar.ADDED_UP:
             return False
-        if self._tells_nothing(plan) or self._adds_up_again(plan) or not self.other_periods.isdisjoint(plan.columns):
+        if tells_nothing(self, plan) or adds_up_again(self, plan) or not self.other_periods.isdisjoint(plan.columns):
             return False
         if self.says_average and plan.operation in grammar.SUMMED:
             return False
-        if plan.operation == grammar.MEDIAN and not self._says(("median", "middle")):
+        if plan.operation == grammar.MEDIAN and not self.says(("median", "middle")):
             return False
         if (plan.operation == grammar.SHARE and not self.asks_share) or not self._tells_how_many(plan):
             return False
-        if plan.operation == grammar.DIFFERENCE and not self._says(_OF_DIFFERENCES):
+        if plan.operation == grammar.COUNT and self._asks_for_number(covered):
             return False
-        if not plan.conditions and plan.operation == grammar.LOOK_UP and (self.says_average or self.ends):
+        if plan.operation == grammar.DIFFERENCE and not self.says(_OF_DIFFERENCES):
             return False
         if self.says_average and not self.ends and plan.operation in _OF_EXTREMES:
             return False
-        if self._is_other_end(plan) or self._is_of_none(plan):
+        if is_other_end(self, plan) or is_of_none(self, plan) or is_no_money(self, plan):
             return False
         if plan.size == 1:
             return self.counted not in self.listed or self.size_of_counted in covered
@@ -223,50 +238,26 @@ class Scene:
 
     def _tells_how_many(self, plan: Plan) -> bool:
         """Whether it tells one who asks "How much?" or "How many?" a figure, and counts no rows where a column has the
-        figures that are asked for, "How many hours?"."""
-        if plan.operation == grammar.COUNT and self.figures_asked:
+        figures that are asked for, "How many hours?", and none at all where it is "much"."""
+        is_much = self.asks == "how much" and not _MUCH.isdisjoint(self.words.plain)  # "combien" is "how many" too
+        if plan.operation == grammar.COUNT and (self.figures_asked or is_much):
             return False
-        if self.asks not in ("how much", "how many") or plan.operation not in _OF_ENDS or plan.target < 0:
+        if self.asks not in _AMOUNTS or plan.operation not in _OF_ENDS or plan.target < 0:
             return True
         is_said = bool(self.ends) or plan.operation not in grammar.FURTHEST_ROWS
         return is_said and self.table.columns[plan.target].kind == "number"
 
-    def _is_other_end(self, plan: Plan) -> bool:
-        """Whether it goes for the smallest where the largest is asked for, or the other way, by figures that are no
-        ranks and no payments below zero; or by a figure that is not named where the first or the last is asked for and
-        there are dates."""
-        end = _ENDS_OF.get(plan.operation)
-        said = {
-            one for place in self.ends for one, some in _WORDS_OF_ENDS.items() if some & {*self.words.english[place]}
-        }
-        place = plan.by if plan.by >= 0 else plan.target
-        if end is None or place in self.outflows:
-            return False
-        column = self.table.columns[place]
-        if self.ends and not said and column.kind == "number" and any(one.kind == "date" for one in self.table.columns):
-            return not self.named[place]
-        return len(said) == 1 and end not in said and column.kind == "number" and not may_be_ranks(column)
-
-    def _is_of_none(self, plan: Plan) -> bool:
-        """Whether what it adds up is said of one thing each, as a unit price is, or it goes by groups of which no name
-        is told and whose column is not named."""
-        if plan.operation in grammar.FURTHEST_GROUPS:
-            by = self.table.columns[plan.by]
-            if not (self.named[plan.by] or by.has_names):
-                return True
-        is_of_figures = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
-        if is_of_figures and isinstance(self.table, PeriodTable) and plan.target == len(self.table.others):
-            return True  # a year is no amount
-        if plan.operation not in grammar.SUMMED or plan.target < 0 or not is_of_one(self.table.columns[plan.target]):
-            return False
-        return not (self.named[plan.target] and operation_words(self.words, grammar.SUM))
+    def _asks_for_number(self, covered: set[int]) -> bool:
+        """Whether what would choose rows says what number is asked for, "the phone number of Ann"."""
+        places = (place for place, some in enumerate(self.words.english) if some == ["number"])
+        return any(place - 1 in covered and place - 1 in self.telling for place in places)
 
     @cached_property
     def asks_share(self) -> bool:
         """Whether it asks for a share of the rows."""
-        return "%" in self.words.text or self._says(("share", "percentage"))
+        return "%" in self.words.text or self.says(("share", "percentage"))
 
-    def _says(self, some: Iterable[str]) -> bool:
+    def says(self, some: Iterable[str]) -> bool:
         """Whether it has one of some words, in the English of questions."""
         return not set(some).isdisjoint(chain.from_iterable(self.words.english))
 
@@ -283,26 +274,6 @@ class Scene:
         figures = {at for at, one in columns if one.kind == "number" and not one.may_be_years}
         named = any(place in self.named[at] for at in figures - self.numbering - self.row_names)
         return named and place + 1 not in self.telling
-
-    def _tells_nothing(self, plan: Plan) -> bool:
-        """Whether it finds what was said already, the only cell of a column that its rows have, or goes by the size of
-        numbers that name rows, where their column is not named."""
-        same = [one for one in plan.conditions if one.column == plan.target and not one.comparison]
-        is_same = len(same) == 1 and len(same[0].codes) == 1 and not same[0].is_negated
-        if is_same and plan.operation not in (grammar.BEHIND, grammar.BEFORE):
-            return True
-        if plan.target in self.row_names and self.asks in ("how many", "how much"):
-            return True
-        by_size = [plan.by] if plan.operation in grammar.FURTHEST_ROWS else []
-        by_size += [plan.target] if plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) else []
-        return any(place in self.row_names and not self.named[place] for place in by_size)
-
-    def _adds_up_again(self, plan: Plan) -> bool:
-        """Whether what one row of another table says is added up for each row that is joined with it."""
-        if not isinstance(self.table, JoinedTable) or plan.operation not in (*grammar.ADDED_UP, *grammar.SUMMED):
-            return False
-        known = self.table.matches[self.table.matches >= 0]
-        return plan.target >= self.table.own and len(np.unique(known)) < len(known)
 
     @cached_property
     def keys(self) -> list[int]:
@@ -341,6 +312,11 @@ class Scene:
             place for place, some in enumerate(said)
             if not _ENDS.isdisjoint(some) and place not in self.naming and ["at"] not in said[max(place - 1, 0) : place]
         }  # fmt: skip
+
+    @cached_property
+    def furthest(self) -> set[int]:
+        """Those of them that say of which end, "highest", "least"."""
+        return {place for place in self.ends if set().union(*WORDS_OF_ENDS.values()) & {*self.words.english[place]}}
 
     @cached_property
     def balances(self) -> set[int]:
@@ -387,6 +363,8 @@ class Scene:
         """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
         if plan.operation == grammar.DIFFERENCE and not operation_words(self.words, plan.operation):
             return False  # of two payments that a month has
+        if plan.operation in (grammar.COMMONEST, grammar.RAREST) and not self.says(_OFTEN):
+            return False  # "most" is of money
         is_of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) and plan.target >= 0
         return not is_of_figures or plan.target in self.outflows or bool(self.named[plan.target])
 

@@ -42,7 +42,7 @@ def operation_features(scene: Scene, operation: str, vocabulary: frozenset[str])
     """What speaks for an operation: the question's words, by themselves and in pairs.
 
     Which end is the largest payment says the column's sign, and no word."""
-    said = neutral_words(scene.words) if operation in MIRRORED else scene.words.english
+    said = neutral_words(scene.words, scene.paid) if operation in MIRRORED else scene.words.english
     words = [*chain.from_iterable(said)]
     pairs = [f"{one} {other}" for one, other in pairwise(words)]
     found = {f"o {operation} {word}": 1.0 for word in (*words, *pairs) if word in vocabulary}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rag_core.domain import ColumnType, Page, TableReading
 from rag_core.tables.postings import Codes, Postings
 from rag_core.tables.readings import GROUP, MOST_TOP, Fitted, at_top, fitted, heads_of
-from rag_core.tables.values import Kind, Numbers, as_said, typed, yes_or_no
+from rag_core.tables.values import Kind, Numbers, as_said, names_currency, typed, yes_or_no
 from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_caption, is_rule, lines_of, runs_of_rows
 
@@ -128,6 +128,11 @@ class Column:
         """Whether its figures are whole numbers, as what is counted is."""
         known = self.values[~np.isnan(self.values)]
         return self.kind == "number" and bool(len(known)) and bool((known == np.round(known)).all())
+
+    @cached_property
+    def is_money(self) -> bool:
+        """Whether its figures are amounts of a currency that stands in its head or beside them."""
+        return self.kind == "number" and names_currency(f"{self.head} {self.unit}")
 
     @cached_property
     def may_be_years(self) -> bool:

@@ -28,6 +28,9 @@ _POWER = re.compile(r"[+-]?\d+(?:\.\d+)?[eE][+-]?\d{1,3}")
 _NOTHING = frozenset(("", "nan", "na", "n/a", "n.a.", "n.a", "#n/a", "null", "none", "nil", "unknown", "?"))
 _YES = frozenset(("yes", "y", "true", "1", "x", "✓", "✔", "☑", "on", "ja", "wahr", "oui", "vrai", "si", "sí", "sim"))
 _NO = frozenset(("no", "n", "false", "0", "✗", "✘", "☐", "off", "nein", "falsch", "non", "faux", "não", "nee", "nej"))
+CURRENCIES = "USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CNY|RMB|INR|AUD|CAD|NZD"
+"""Codes of ISO 4217, RMB besides."""
+_MONEY = re.compile(rf"[$€£¥]|(?<![^\W_])(?:{CURRENCIES})(?![^\W_])")
 _DECIMAL_COMMA = re.compile(r"(?:^|\D)\d{1,3}(?:\.\d{3})*,\d{1,2}(?!\d)|\d{4,},\d|,\d{4,}")
 _ISO = re.compile(r"((?:1[5-9]|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ][\d:.]+Z?)?")
 _NUMERIC = re.compile(r"(\d{1,2})[-/. ]{1,2}(\d{1,2})[-/. ]{1,2}((?:1[5-9]|20)\d\d|\d\d)(?:[T ][\d:.]+)?")
@@ -83,6 +86,11 @@ def yes_or_no(text: str) -> bool | None:
     """Whether a cell says yes or no; None where it says neither."""
     word = text.strip(" .").casefold()
     return True if word in _YES else False if word in _NO else None
+
+
+def names_currency(text: str) -> bool:
+    """Whether a head or a unit says of what money figures are: "Price (CHF)", "€"."""
+    return _MONEY.search(text) is not None
 
 
 def writes_decimal_comma(texts: Sequence[str]) -> bool:

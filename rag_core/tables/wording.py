@@ -48,6 +48,7 @@ _SINGLE = {
     grammar.GROUP_HIGH: grammar.MEAN, grammar.GROUP_LOW: grammar.MEAN,
 }  # fmt: skip
 _BETWEEN_CELLS = (grammar.MEAN, grammar.MEDIAN)  # they may have more decimals
+_SMALL = 10
 _WHETHER = frozenset(("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat", "est", "es"))
 _HOW_MANY = re.compile(r"\s*how many (?P<what>[^?!.]+)[?!.\s]*", re.IGNORECASE)
 _ARE_THERE = re.compile(r"\b(are|were) there\b ?", re.IGNORECASE)
@@ -305,16 +306,22 @@ def _figure(value: float, operation: str, column: Column | None) -> str:
         return f"{value:.0f}"
     sample = [text for text in column.texts[:_SAMPLE] if text]
     found = [len(match[1]) for text in sample if (match := _DECIMALS.search(text)) and not _GROUPED.search(match[0])]
-    decimals = max(found, default=0) + 2 * (operation in _BETWEEN_CELLS)
-    text = f"{value:,.{decimals}f}"
-    if operation in _BETWEEN_CELLS and "." in text:
-        text = text.rstrip("0").rstrip(".")
+    own = max(found, default=0)
+    text = f"{value:,.{own}f}" if operation not in _BETWEEN_CELLS else _between(value, own)
     if not any(map(_GROUPED.search, sample)):
         text = text.replace(",", "")
     if writes_decimal_comma(sample):
         text = text.translate(str.maketrans(",.", ".,"))
     before = bool(column.unit) and any(text.strip("(-").startswith(column.unit) for text in sample[:20])
     return f"{column.unit}{text}" if before else f"{text} {column.unit}".rstrip()
+
+
+def _between(value: float, own: int) -> str:
+    """A figure that may lie between those of a column of so many decimals: with one more where that has less than two,
+    and with two where it is small, "1.27 goals"; no zeros at the end that say nothing."""
+    decimals = max(own, 2 if own or abs(value) < _SMALL else 1)
+    whole, _, tail = f"{value:,.{decimals}f}".partition(".")
+    return f"{whole}.{tail[:own]}{tail[own:].rstrip('0')}".removesuffix(".")
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from rag_core.text.wordlists import STOP_WORDS
 
 _CAPITALS = r"[A-Z](?:&?[A-Z]){1,5}"
-_SHORT = re.compile(rf"(?<![\w&])(?:{_CAPITALS})(?![\w&])")
+_SHORT = re.compile(rf"(?<![\w&])(?<!\d-)(?:{_CAPITALS})(?![\w&]|-\d)")  # and no letters of a code, "BK-3061"
 _DEFINED = re.compile(rf"\((?:{_CAPITALS})\)")
 _FUNCTION = rf"(?i:{'|'.join(sorted(STOP_WORDS))})"
 _LINK = rf"(?:,?[ \t]*\n?[ \t]*|-)(?:\b{_FUNCTION}[ \t]*\n?[ \t]*)*?"

@@ -28,6 +28,7 @@ from rag_core.retrieval.identity import identity_terms
 from rag_core.tables.asking import (
     Ranked,
     best_plans,
+    goes_by_other,
     is_explained,
     is_of_other,
     is_other_day,
@@ -58,6 +59,7 @@ _SURE, _SURE_OF_ONE = 0.5, 0.4
 _SURE_OF_ALL, _MOSTLY = 0.2, 0.4
 _OF_NONE = 0.8  # that no row has all of what is asked, where each is in some row
 _MOST_DOUBTED = 2
+_OTHERS = (is_of_other, is_other_day, goes_by_other)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORTH, _MOST_CHOICES = 0.1, 5  # of being right, where a model is asked; plans of a table that it chooses from
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn
@@ -71,8 +73,8 @@ _LEFT_AMID_PROSE = 1 / 3  # of a question's words, that a plan may have nothing 
 class Found:
     """What a plan over a document's table, by its number, found, and the probability that it answers.
 
-    choices: the words of the question that are some of the few cells of a column, in any of the document's tables, or
-    name another document.
+    choices: the words of the question that are some of the few cells of a column, in any of the tables asked, or name
+    another document.
     other: the document with whose tables its own are joined. others: the likeliest plans, this one among them;
     is_chosen: by a language model.
     """
@@ -115,7 +117,7 @@ class Found:
         needs_all = len(self.table) == 1 or not self.document.is_sheet
         if self.is_chosen or (needs_all and self.unexplained):
             return self.is_chosen
-        if is_of_other(self.scene, self.ranked) or is_other_day(self.scene, self.ranked) or self._is_of_other_things:
+        if self._is_of_other_things or any(is_other(self.scene, self.ranked) for is_other in _OTHERS):
             return False
         if not self.unexplained and self.scene.telling:
             sure = _SURE_OF_ONE if self.has_key else sure
@@ -161,10 +163,13 @@ class Tabular(Strategy):
         asked += self._few_others(documents, question.contents)
         pages = {hit.page for hit in retrieval.hits}
         called = {document.id: names_of(document) for document in (*documents.values(), *asked)}
+        scenes = {document.id: self._scenes(wording, document, question.contents, pages) for document in asked}
+        strangers = _strangers(Words(wording), scenes)
         found = [
             one for document in asked
             for one in self._asked(
-                wording, document, question.contents, pages, _names_of_others(document, called), progress
+                document, scenes[document.id], strangers | _naming(Words(wording), _names_of_others(document, called)),
+                progress,
             )
             if document.id in documents or not one.unexplained
         ]  # fmt: skip
@@ -201,25 +206,25 @@ class Tabular(Strategy):
             return []
         return [one for one in documents if one.is_sheet and one.id not in found and contents.has_tables_made(one)]
 
-    def _asked(
-        self, text: str, document: Document, contents: Contents, pages: Set[int], others: Set[str], progress: Progress
-    ) -> Iterator[Found]:
-        """What plans find in a document's tables; in those amid prose, on some pages, what none of these says.
-
-        others: names of other documents, of which a question may be asked.
-        """
+    def _scenes(self, text: str, document: Document, contents: Contents, pages: Set[int]) -> dict[int, Scene]:
+        """A question before each of a document's tables that may be asked, by their numbers; of those amid prose, those
+        on some pages."""
         words = Words(text)
         is_of_rows = bool(operation_words(words, *OF_ROWS))
-        scenes = {
+        return {
             number: self._scene(text, narrowed(table, words), document)
             for number, table in enumerate(contents.tables(document))
             if _is_long(document, table) or (is_of_rows and not pages.isdisjoint(table.pages) and lists_things(table))
         }
-        strangers = {place for place in words.telling if not others.isdisjoint(identity_terms(words.matches[place][0]))}
-        choices = frozenset[int]().union(
-            strangers - operation_words(words, *OPERATIONS),
-            *(scene.choices | scene.context for scene in scenes.values()),
-        )
+
+    def _asked(
+        self, document: Document, scenes: Mapping[int, Scene], strangers: Set[int], progress: Progress
+    ) -> Iterator[Found]:
+        """What plans find in a document's tables; in those amid prose what no passage says.
+
+        strangers: the words of the question that other documents are called, or that stand in their cells.
+        """
+        choices = frozenset(strangers).union(*(scene.choices | scene.context for scene in scenes.values()))
         for number, scene in scenes.items():
             progress.check()
             for one in _found(document, number, scene, choices):
@@ -282,6 +287,18 @@ def _found(
         yield Found(document, number, scene, ranked[0], sure, choices, others=tuple(ranked[:_MOST_CHOICES]))
 
 
+def _strangers(words: Words, scenes: Mapping[str, Mapping[int, Scene]]) -> frozenset[int]:
+    """The words that are some of the few cells of a column of any table: "nurses" are none of a list of orders."""
+    found = frozenset[int]().union(*(scene.choices for some in scenes.values() for scene in some.values()))
+    return found - operation_words(words, *OPERATIONS)
+
+
+def _naming(words: Words, names: Set[str]) -> frozenset[int]:
+    """The words that are some names, and do not say what is done."""
+    found = {place for place in words.telling if not names.isdisjoint(identity_terms(words.matches[place][0]))}
+    return frozenset(found - operation_words(words, *OPERATIONS))
+
+
 def _names_of_others(document: Document, called: Mapping[str, set[str]]) -> set[str]:
     """What documents are called by that a document is not."""
     return set().union(*called.values()) - called[document.id]
@@ -293,7 +310,12 @@ def _is_long(document: Document, table: WholeTable) -> bool:
 
 
 def _best(found: Sequence[Found], sure: float) -> Found | None:
-    return max(found, key=lambda one: (one.answers(sure), one.has_key, -one.unexplained, one.trust), default=None)
+    """The best one; what is paid is told by a table that has it below zero, where one does."""
+    return max(
+        found,
+        key=lambda one: (one.answers(sure), one.has_key, -one.unexplained, bool(one.scene.outflows), one.trust),
+        default=None,
+    )
 
 
 def _is_better(joined: Found, best: Found, sure: float) -> bool:

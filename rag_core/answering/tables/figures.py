@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 
 from rag_core.answering.claims.measures import mentions
+from rag_core.tables.values import CURRENCIES
 
-_CODES = "USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CNY|RMB|INR|AUD|CAD|NZD"  # ISO 4217, RMB besides
 _NIL = re.compile(r"[$€£¥]?\s*[—–-]+\s*%?|nil|none|n/?a", re.IGNORECASE)
 _FIGURE = re.compile(
-    rf"(?P<negative>[(+−–-]{{0,2}})\s*(?P<currency>US\$|A\$|[$€£¥]|(?-i:{_CODES})(?=\s?[−–-]?\d))?"
+    rf"(?P<negative>[(+−–-]{{0,2}})\s*(?P<currency>US\$|A\$|[$€£¥]|(?-i:{CURRENCIES})(?=\s?[−–-]?\d))?"
     r"""\s*(?P<minus>[(−–-]?)\s*
     (?P<number>(?!10[¹²³⁰⁴-⁹])\d[\d,]*(?:\.\d+)?|\.\d+)\s*
     (?P<unit>%|bps|basis\spoints|percentage\spoints|pts|x|m|bn|k|p|million|billion|thousand)?\s*\)?\s*%?
@@ -25,7 +25,7 @@ _SCALE = re.compile(
     re.IGNORECASE,
 )
 _OF = r"(?:(?:U\.?S\.?|NT|HK|[A-Z][a-z]+(?:an|ish))\s)?"  # whose: "Australian dollars", "Danish crowns"
-_SIGNS, _WORDS = r"(?:(?<![\w.])[A-Z]{1,2}\$|[$€£¥])", rf"\b(?:{_CODES}|{_OF}(?i:crowns|dollars|euros|pounds))\b"
+_SIGNS, _WORDS = r"(?:(?<![\w.])[A-Z]{1,2}\$|[$€£¥])", rf"\b(?:{CURRENCIES}|{_OF}(?i:crowns|dollars|euros|pounds))\b"
 _ANY = rf"(?:{_SIGNS}|{_WORDS})"
 _CURRENCY = re.compile(_ANY)
 _OF_A_FIGURE = re.compile(rf"{_SIGNS}\s?(?!(?:19|20)\d\d\b|000)\.?\d|\d(?:\s(?:thousand|million|billion))?\s{_WORDS}")

@@ -292,7 +292,7 @@ def test_a_count_has_no_other_figure_and_one_row_is_one(berths: WholeTable) -> N
         ),
         (
             Plan((), grammar.MEAN_BY, 2, 4), [("no", 204), ("yes", 97.875)],
-            "Mean Fee by Paid: no 204 and yes 97.875.",
+            "Mean Fee by Paid: no 204.00 and yes 97.88.",
         ),
         (
             Plan((), grammar.LARGEST_BY, 2, 1), [("Ida Lund", 310), ("Per Holm", 98), ("Ann Vik", 75.25)],
@@ -326,7 +326,7 @@ def test_the_group_that_comes_to_most_is_named(berths: WholeTable) -> None:
         (grammar.GROUP_LARGEST, 2, ("Ida Lund", "Per Holm"), "by sum of Fee: Ida Lund (430.50) and Per Holm (98.00)."),
         (grammar.GROUP_SMALLEST, 1, ("Ann Vik",), ": Ann Vik (sum of Fee: 75.25)."),
         (grammar.GROUP_HIGH, 1, ("Ida Lund",), ": Ida Lund (mean Fee: 215.25)."),
-        (grammar.GROUP_LOW, 2, ("Ann Vik", "Per Holm"), "by mean Fee: Ann Vik (75.25) and Per Holm (98)."),
+        (grammar.GROUP_LOW, 2, ("Ann Vik", "Per Holm"), "by mean Fee: Ann Vik (75.25) and Per Holm (98.00)."),
     ],
 )
 def test_groups_are_ordered_by_what_their_rows_come_to(
@@ -371,6 +371,22 @@ def test_as_many_of_the_furthest_as_are_asked_for_come_in_order(berths: WholeTab
     assert {one.size for one in asked.plans((), 4)} == {3}  # one berth is no answer
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (("34", "35", "38"), "35.7"), (("1", "1", "2"), "1.33"), (("41", "43"), "42"), (("5.1", "6.4", "7.2"), "6.23"),
+        (("10.50", "10.10", "10.55"), "10.38"), (("0.125", "0.130", "0.126"), "0.127"),
+        (("1,204.00", "980.00"), "1,092.00"), (("12,5", "13,25"), "12,88"),
+    ],
+)  # fmt: skip
+def test_a_mean_has_about_as_many_decimals_as_its_column(cells: Sequence[str], said: str) -> None:
+    table = table_of(("Day", "Level"), [(f"D{at}", cell) for at, cell in enumerate(cells)], [(1, 0, 1)] * len(cells))
+    plan = Plan((), grammar.MEAN, 1)
+    result = run(plan, table, rows_left(table, ()))
+    assert result is not None
+    assert finding(plan, result, table) == f"Mean Level: {said}."
+
+
 def test_function_words_of_other_languages_say_nothing() -> None:
     asked = {
         "Wie viel ging im März an die Stern Apotheke?": ["ging", "marz", "stern", "apotheke"],
@@ -389,12 +405,14 @@ def test_function_words_of_other_languages_say_nothing() -> None:
         ("Platz Inhaber Gebühr", "Wie hoch ist die höchste Gebühr?", grammar.LARGEST, "Largest Gebühr: 310.00."),
         ("Puesto Dueño Importe", "¿Cuántos puestos tiene Ida Lund?", grammar.COUNT,
          "8 rows where Dueño is “Ida Lund”."),
-        ("Puesto Dueño Importe", "¿Cuál es el importe promedio?", grammar.MEAN, "Mean Importe: 150.9375."),
+        ("Puesto Dueño Importe", "¿Cuál es el importe promedio?", grammar.MEAN, "Mean Importe: 150.94."),
         ("Place Titulaire Montant", "Combien de places a Ida Lund ?", grammar.COUNT,
          "8 rows where Titulaire is “Ida Lund”."),
         ("Place Titulaire Montant", "Quel est le total des montants d'Ida Lund ?", grammar.SUM,
          "Sum of Montant where Titulaire is “Ida Lund”: 1722.00."),
         ("Place Titulaire Montant", "Quel est le plus petit montant ?", grammar.SMALLEST, "Smallest Montant: 75.25."),
+        ("Platz Inhaber Betrag", "What is the largest amount?", grammar.LARGEST, "Largest Betrag: 310.00."),
+        ("Order Customer Amount", "Wie hoch ist der größte Betrag?", grammar.LARGEST, "Largest Amount: 310.00."),
         ("Berth Owner Fee", "Who has the highest fee?", grammar.ROW_LARGEST, "Owner: Ida Lund (Fee: 310.00)."),
     ],
 )  # fmt: skip

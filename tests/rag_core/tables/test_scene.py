@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.asking import Ranked, is_of_other
+from rag_core.tables.asking import Ranked, goes_by_other, is_of_other, unexplained
 from rag_core.tables.balances import row_names
 from rag_core.tables.following import shown_otherwise
 from rag_core.tables.joins import joined_tables
@@ -23,6 +23,11 @@ def table(heads: str, *lines: str) -> WholeTable:
 
 def scene(question: str, of: WholeTable) -> Scene:
     return Scene(Words(question), of, np.zeros(len(of.columns), np.float32))
+
+
+def found(plan: Plan) -> Ranked:
+    """A plan that found the first row."""
+    return Ranked(plan, 0.0, 1.0, Result(("one",), None, np.array([0]), 1), (0.0, 0.0, 0.0))
 
 
 def plans(question: str, of: WholeTable) -> list[Plan]:
@@ -50,7 +55,98 @@ def test_a_number_that_names_rows_is_no_size() -> None:
     assert by == {2}
     named = plans("Who has the highest staff no.?", STAFF)
     assert 0 in {one.by for one in named if one.operation == grammar.ROW_LARGEST}
+    named = plans("Which is the largest staff?", STAFF)
+    assert 0 not in {one.by for one in named} | {one.target for one in named if one.operation == grammar.LARGEST}
     assert row_names(GAUGE) == set()  # years, and figures in no order
+
+
+def test_what_several_rows_have_is_no_mean_and_no_end_of_them() -> None:
+    stays = table("Stay,Room,Price", "S1,Attic,70", "S2,Attic,90", "S3,Loft,120")
+    for question in ("Average price of a stay in the Attic?", "What is the highest price in the Attic?"):
+        before = scene(question, stays)
+        attic = tuple(one for one in before.links if one.column == 1)
+        assert grammar.LOOK_UP not in {one.operation for one in before.plans(attic, 2)}
+    before = scene("What is the average price of S1?", stays)
+    (one_stay,) = before.links
+    assert Plan((one_stay,), grammar.LOOK_UP, 2) in list(before.plans((one_stay,), 1))
+
+
+def test_figures_of_another_column_that_is_named_are_not_compared() -> None:
+    stock = table("Thing,In stock,Change this month", "jug,4,-9", "lamp,30,2", "vase,12,-1")
+    before = scene("Which thing lost the most stock this month?", stock)
+    assert all(goes_by_other(before, found(Plan((), grammar.ROW_LARGEST, 0, by))) for by in (1, 2))
+    assert not goes_by_other(
+        scene("Which thing has the most in stock?", stock), found(Plan((), grammar.ROW_LARGEST, 0, 1))
+    )
+
+
+def test_the_phone_number_of_somebody_is_no_count_of_calls() -> None:
+    bookings = table("Guest,Channel", "Ida Lund,Phone", "Ida Lund,Agency", "Per Holm,Phone")
+    for question, is_count in (("What is the phone number of Ida Lund?", False), ("Number of phone bookings?", True)):
+        before = scene(question, bookings)
+        conditions = tuple(one for one in before.links if one.exact)
+        assert (grammar.COUNT in {one.operation for one in before.plans(conditions, 1)}) == is_count
+
+
+def test_how_much_is_told_by_figures() -> None:
+    stays = table("Stay,Room,Price", "S1,Attic,70", "S2,Attic,90", "S3,Loft,120")
+    for question, operations in (
+        ("How much do stays in the Attic come to?", set()), ("How many stays are in the Attic?", {grammar.COUNT}),
+        ("Wie viel bringt Attic ein?", set()), ("Combien de Attic ?", {grammar.COUNT}),
+    ):  # fmt: skip
+        before = scene(question, stays)
+        left = list(before.plans(tuple(one for one in before.links if one.column == 1), 2))
+        assert {one.operation for one in left if one.operation == grammar.COUNT} == operations
+        assert not any(one.operation == grammar.LOOK_UP and one.target == 0 for one in left)
+
+
+def test_who_got_most_of_what_was_paid_is_no_most_frequent_one() -> None:
+    account = table("Payee,Amount", "Kern,-950", "Weber,-20", "Weber,-30", "Muster,3120")
+    got = scene("Which payee got the most?", account)
+    assert (got.outflows, {one.comparison for one in got.of_outflows}) == ({1}, {"<"})
+    assert grammar.COMMONEST not in {one.operation for one in got.plans(tuple(got.of_outflows), 3)}
+    often = scene("Which payee was paid most often?", account)
+    assert grammar.COMMONEST in {one.operation for one in often.plans(tuple(often.of_outflows), 3)}
+    assert not scene("What did I get in all?", account).outflows
+
+
+def test_the_largest_order_is_none_of_a_day() -> None:
+    orders = table("Order,Ordered,Amount", "O-1,2024-03-01,12.50", "O-2,2024-01-09,99.00", "O-3,2024-02-02,40.10")
+    by = {one.by for one in plans("What is the largest order?", orders) if one.operation == grammar.ROW_LARGEST}
+    assert by == {2}
+    by = {one.by for one in plans("What is the newest order?", orders) if one.operation == grammar.ROW_LARGEST}
+    assert 1 in by
+
+
+def test_a_row_of_the_total_is_no_name() -> None:
+    lent = table("Item,Value", "Laptop,900", "Phone,300", "Laptop,400", "Total,1600")
+    assert [one.column for one in scene("What is the total value of the laptops?", lent).links] == [0]
+
+
+def test_who_paid_most_is_told_by_what_is_money() -> None:
+    stays = table("Guest,Persons,Price (CHF)", "Ida,5,410", "Per,1,980", "Ida,4,300", "Per,1,90", "Ann,2,70")
+    by = {one.target for one in plans("Which guest paid the most?", stays) if one.operation == grammar.GROUP_LARGEST}
+    assert by == {2}
+    by = {one.target for one in plans("Which guest has most persons?", stays) if one.operation == grammar.GROUP_LARGEST}
+    assert by == {1, 2}
+
+
+def test_what_a_question_says_besides_of_the_row_of_a_key_is_explained() -> None:
+    stays = table("Stay,Guest,Left", "S-11,Bram de Wit,2024-01-04", "S-12,Ida Lund,2024-02-01")
+    for name, left in (("Bram de Wit", []), ("Ida Lund", ["Ida", "Lund"])):
+        before = scene(f"When was {name} with stay S-11 left?", stays)
+        plan = Plan(tuple(one for one in before.links if one.column == 0), grammar.LOOK_UP, 2)
+        assert unexplained(before, found(plan)) == left
+
+
+def test_cells_and_heads_are_named_in_other_languages() -> None:
+    account = table("Empfänger,Status,Betrag", "Sonnen-Apotheke,offen,12", "Zahnarzt Dr. Weber,bezahlt,95")
+    for question, codes in (
+        ("How much went to the pharmacy?", {(0,)}), ("Combien pour le dentiste ?", {(1,)}), ("Which are open?", {(0,)}),
+        ("How much went to the hairdresser?", set()), ("¿Cuánto fue a la farmacia?", {(0,)}),
+    ):  # fmt: skip
+        assert {one.codes for one in links_of(Words(question), account) if one.codes} == codes
+    assert scene("Which payee got the largest amount?", account).named == [[1], [], [5]]
 
 
 def test_a_figure_that_can_be_no_year_does_not_say_when() -> None:

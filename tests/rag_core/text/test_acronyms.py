@@ -10,6 +10,7 @@ from rag_core.text.acronyms import acronyms, contracted, defined, long_forms
 def test_acronyms_are_words_of_capitals() -> None:
     assert acronyms("Who is the CEO, and what is spent on R&D by U.S. firms?") == ["CEO", "R&D"]
     assert acronyms("WHO IS THE CEO") == []
+    assert acronyms("Who booked BK-3061, and 12-AB?") == []
 
 
 @pytest.mark.parametrize(

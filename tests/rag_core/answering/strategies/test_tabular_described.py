@@ -43,6 +43,25 @@ def test_what_went_to_a_word_of_a_description_is_summed_up_in_its_month_and_in_o
     assert library.ask("How much went to the dentist in March?").abstained
 
 
+def test_what_one_table_has_in_its_cells_is_counted_in_no_other(library: Library) -> None:
+    posts, towns = ("Nurse", "Clerk", "Doctor"), ("Thun", "Bern", "Basel")
+    staff = [f"Employee {'ABCDEFGHIJKLMNOPQRST'[at]}y,{posts[at % 3]},{towns[at % 3]}" for at in range(20)]
+    add_text(library, "staff.csv", "\n".join(["Name,Position,City", *staff]))
+    orders = [f"SO-{100 + at},{towns[at % 2]},{10 + at}.50" for at in range(40)]
+    add_text(library, "orders.csv", "\n".join(["Order,City,Amount", *orders]))
+    library.storage.settle()
+    nurses = library.ask("How many nurses work in Bern?")
+    assert nurses.abstained or " 0 " in first(nurses)
+    assert first(library.ask("How many orders came from Bern?")) == "20 orders came from Bern."
+
+
+def test_a_statement_of_another_language_is_asked(library: Library) -> None:
+    add_text(library, "konto.csv", GERMAN.replace("TESCO STORES", "ZAHNARZT WEBER"))
+    dentist = library.ask("How much did we pay the dentist in April?")
+    assert _spent("TESCO", "04") in first(dentist)
+    assert library.ask("How much did we pay the hairdresser in April?").abstained
+
+
 GERMAN = CURRENT.replace("Date;Description;Amount;Balance", "Buchungstag;Verwendungszweck;Betrag;Saldo").replace(
     "PHARMACY", "APOTHEKE"
 )

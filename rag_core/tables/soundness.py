@@ -1,0 +1,93 @@
+"""Which plans cannot be meant, whatever weights say: what goes by the other end, adds up what is no amount, or tells
+what was said already."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rag_core.tables import plans as grammar
+from rag_core.tables.balances import is_of_one, may_be_ranks
+from rag_core.tables.joins import JoinedTable
+from rag_core.tables.periods import PeriodTable
+from rag_core.tables.plans import Plan
+from rag_core.tables.weights import operation_words
+
+if TYPE_CHECKING:
+    from rag_core.tables.scene import Scene
+
+WORDS_OF_ENDS = {"high": {"highest", "largest", "most"}, "low": {"lowest", "least"}}
+ENDS_OF = {
+    **dict.fromkeys((grammar.LARGEST, grammar.ROW_LARGEST, grammar.GROUP_LARGEST, grammar.GROUP_HIGH), "high"),
+    **dict.fromkeys((grammar.SMALLEST, grammar.ROW_SMALLEST, grammar.GROUP_SMALLEST, grammar.GROUP_LOW), "low"),
+}  # fmt: skip
+"""The end that operations go for."""
+_OF_SIZE = frozenset(("largest", "lowest"))  # days are neither
+_NUMBERS = frozenset(("number", "no", "nr", "id", "code", "nummer", "numéro", "número"))  # names of rows
+
+
+def is_other_end(scene: Scene, plan: Plan) -> bool:
+    """Whether it goes for the smallest where the largest is asked for, or the other way, by figures that are no ranks
+    and no payments below zero; or by a day where the largest is asked for; or by a figure that is not named where the
+    first or the last is asked for and there are dates."""
+    end = ENDS_OF.get(plan.operation)
+    said = {one for place in scene.ends for one, some in WORDS_OF_ENDS.items() if some & {*scene.words.english[place]}}
+    place = plan.by if plan.by >= 0 else plan.target
+    if end is None or place in scene.outflows:
+        return False
+    column = scene.table.columns[place]
+    if column.kind == "date" and plan.operation in grammar.FURTHEST_ROWS and scene.ends:
+        return _OF_SIZE.issuperset(chain.from_iterable(scene.words.english[one] for one in scene.ends))
+    if scene.ends and not said and column.kind == "number" and any(one.kind == "date" for one in scene.table.columns):
+        return not scene.named[place]
+    return len(said) == 1 and end not in said and column.kind == "number" and not may_be_ranks(column)
+
+
+def is_no_money(scene: Scene, plan: Plan) -> bool:
+    """Whether it computes or compares what is no money and is not named, where money is asked for and some figures
+    are sure to be some."""
+    if not scene.speaks_of_money or not any(column.is_money for column in scene.table.columns):
+        return False
+    of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED)
+    place = plan.target if of_figures else plan.by if plan.operation in grammar.FURTHEST_ROWS else -1
+    return place >= 0 and not scene.table.columns[place].is_money and not scene.named[place]
+
+
+def is_of_none(scene: Scene, plan: Plan) -> bool:
+    """Whether what it adds up is said of one thing each, as a unit price is, or it goes by groups of which no name
+    is told and whose column is not named."""
+    if plan.operation in grammar.FURTHEST_GROUPS:
+        by = scene.table.columns[plan.by]
+        if not (scene.named[plan.by] or by.has_names):
+            return True
+    is_of_figures = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
+    if is_of_figures and isinstance(scene.table, PeriodTable) and plan.target == len(scene.table.others):
+        return True  # a year is no amount
+    if plan.operation not in grammar.SUMMED or plan.target < 0 or not is_of_one(scene.table.columns[plan.target]):
+        return False
+    return not (scene.named[plan.target] and operation_words(scene.words, grammar.SUM))
+
+
+def tells_nothing(scene: Scene, plan: Plan) -> bool:
+    """Whether it finds what was said already, the only cell of a column that its rows have, or goes by the size of
+    numbers that name rows, where these are not asked for: the largest order is of no number."""
+    same = [one for one in plan.conditions if one.column == plan.target and not one.comparison]
+    is_same = len(same) == 1 and len(same[0].codes) == 1 and not same[0].is_negated
+    if is_same and plan.operation not in (grammar.BEHIND, grammar.BEFORE):
+        return True
+    if plan.target in scene.row_names and scene.asks in ("how many", "how much"):
+        return True
+    by_size = [plan.by] if plan.operation in grammar.FURTHEST_ROWS else []
+    by_size += [plan.target] if plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) else []
+    is_asked = scene.says(_NUMBERS)
+    return any(place in scene.row_names and not (is_asked and scene.named[place]) for place in by_size)
+
+
+def adds_up_again(scene: Scene, plan: Plan) -> bool:
+    """Whether what one row of another table says is added up for each row that is joined with it."""
+    if not isinstance(scene.table, JoinedTable) or plan.operation not in (*grammar.ADDED_UP, *grammar.SUMMED):
+        return False
+    known = scene.table.matches[scene.table.matches >= 0]
+    return plan.target >= scene.table.own and len(np.unique(known)) < len(known)
