@@ -32,8 +32,11 @@ _OF_ENDS = (
     *grammar.FURTHEST_ROWS, grammar.FIRST, grammar.LAST, grammar.COMMONEST, grammar.RAREST, grammar.BEHIND,
     grammar.BEFORE,
 )  # fmt: skip
-_OF_EXTREMES = (grammar.LARGEST, grammar.SMALLEST, *grammar.FURTHEST_ROWS, grammar.FIRST, grammar.LAST)
+_FURTHEST = (grammar.LARGEST, grammar.SMALLEST)
+_OF_TIME = (grammar.FIRST, grammar.LAST)
+_OF_EXTREMES = (*_FURTHEST, *grammar.FURTHEST_ROWS, *_OF_TIME)
 _OF_ALL = (grammar.SUM, grammar.MEAN, grammar.MEDIAN)  # of all rows alike
+_EARNED = frozenset(("earn", "earns", "earned"))
 _AMOUNTS, _MUCH = ("how much", "how many"), frozenset(("much", "viel"))
 _OFTEN = frozenset(("often", "frequent", "frequently", "times"))
 _OF_DIFFERENCES = frozenset(
@@ -161,7 +164,8 @@ class Scene:
         if count > 1 and self.asks in _AMOUNTS:  # names of rows are no amount
             found = (plan for plan in found if plan.operation != grammar.LOOK_UP or plan.target not in self.keys)
         if self.furthest - covered:
-            found = (plan for plan in found if plan.operation not in _OF_ALL)
+            out = (*_OF_ALL, *(_OF_TIME if self.ends == self.furthest else ()))
+            found = (plan for plan in found if plan.operation not in out)
         if any(self.words.is_run(one.first, one.last) for one in conditions if one.comparison):
             found = (plan for plan in found if plan.operation != grammar.DIFFERENCE)
         found = filter(self._is_of_payments, found) if self.outflows else found
@@ -228,6 +232,9 @@ class Scene:
             return False
         if plan.operation == grammar.DIFFERENCE and not self.says(_OF_DIFFERENCES):
             return False
+        of_money = bool(self.paid) or self.says(_EARNED)  # "most" is of it
+        if of_money and plan.operation in (grammar.COMMONEST, grammar.RAREST) and not self.says(_OFTEN):
+            return False
         if self.says_average and not self.ends and plan.operation in _OF_EXTREMES:
             return False
         if is_other_end(self, plan) or is_of_none(self, plan) or is_no_money(self, plan):
@@ -242,8 +249,10 @@ class Scene:
         is_much = self.asks == "how much" and not _MUCH.isdisjoint(self.words.plain)  # "combien" is "how many" too
         if plan.operation == grammar.COUNT and (self.figures_asked or is_much):
             return False
-        if self.asks not in _AMOUNTS or plan.operation not in _OF_ENDS or plan.target < 0:
+        if self.asks not in _AMOUNTS or plan.operation not in (*_OF_ENDS, *_FURTHEST) or plan.target < 0:
             return True
+        if plan.operation in _FURTHEST:
+            return bool(self.ends or operation_words(self.words, plan.operation))
         is_said = bool(self.ends) or plan.operation not in grammar.FURTHEST_ROWS
         return is_said and self.table.columns[plan.target].kind == "number"
 
@@ -363,8 +372,6 @@ class Scene:
         """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
         if plan.operation == grammar.DIFFERENCE and not operation_words(self.words, plan.operation):
             return False  # of two payments that a month has
-        if plan.operation in (grammar.COMMONEST, grammar.RAREST) and not self.says(_OFTEN):
-            return False  # "most" is of money
         is_of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) and plan.target >= 0
         return not is_of_figures or plan.target in self.outflows or bool(self.named[plan.target])
 

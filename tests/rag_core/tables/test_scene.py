@@ -98,6 +98,12 @@ def test_how_much_is_told_by_figures() -> None:
         left = list(before.plans(tuple(one for one in before.links if one.column == 1), 2))
         assert {one.operation for one in left if one.operation == grammar.COUNT} == operations
         assert not any(one.operation == grammar.LOOK_UP and one.target == 0 for one in left)
+        assert grammar.LARGEST not in {one.operation for one in left}
+    assert grammar.LARGEST in {one.operation for one in plans("How much is the highest price?", stays)}
+    earned = {one.operation for one in plans("Which room earned the least?", stays)}
+    assert grammar.RAREST not in earned
+    assert not {grammar.FIRST, grammar.LAST} & earned
+    assert grammar.RAREST in {one.operation for one in plans("Which room was booked least?", stays)}
 
 
 def test_who_got_most_of_what_was_paid_is_no_most_frequent_one() -> None:
