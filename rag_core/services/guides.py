@@ -35,8 +35,9 @@ class Guides:
         """The guide of a ready document."""
         within = Scope(documents=(document.id,))
         cited = self._asking.quoted("Summarise this document", within).citations
-        title = set(terms(document.title))
-        telling = [one for one in cited if not set(terms(one.text)) <= title]  # what it is called stands above
+        card = document.card
+        called = f"{document.title} {card.organisation} {card.kind} {card.period}" if card else document.title
+        telling = [one for one in cited if not set(terms(one.text)) <= set(terms(called))]  # which stands above
         lines = tuple(GuideLine(one.page, one.start, one.end, one.text) for one in telling[:_LINES])
         told = {line.text for line in lines}
         chunks = self._storage.documents.chunks(document.id, 0, _MOST_CHUNKS)

@@ -20,6 +20,7 @@ from rag_core.answering.strategies.mentioning import documents_called
 from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.strategies.versions import within
 from rag_core.answering.streaming import Progress
+from rag_core.answering.tables.computing import sets_side_by_side
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
@@ -87,7 +88,7 @@ class OfEach(Strategy):
             within_it = within(document, (*words, document.title), search(f"{asked} {document.title}"), contents)
             found[name] = (asked, within_it.hits)
         progress.lap("search")
-        aim = QueryIntent(narrowed=not least)  # those that a question names, each as if it were the only one
+        aim = QueryIntent(narrowed=sets_side_by_side(query) and not least)  # each as if it were the only one
         made = extract_each(query, found, self._encoder, aim, least=least, sure=sure)
         return made, tuple(hit for _, some in found.values() for hit in some)
 
