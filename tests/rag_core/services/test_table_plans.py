@@ -67,7 +67,7 @@ def test_rows_and_plan_are_told_and_kept_with_the_message(library: Library, coun
     ("question", "formula"),
     [
         ("What is the total weight of the port Riga?", "1620.00 = sum of 30 cells of Weight"),
-        ("What is the average weight in Riga?", "54 = 1620.00 ÷ 30, the sum of Weight by its cells"),
+        ("What is the average weight in Riga?", "54.00 = 1620.00 ÷ 30, the sum of Weight by its cells"),
     ],
 )
 def test_what_is_computed_has_its_formula(library: Library, question: str, formula: str) -> None:
