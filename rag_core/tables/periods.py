@@ -59,6 +59,8 @@ def _by_period(table: WholeTable) -> PeriodTable | None:
     others = tuple(place for place in range(len(table.heads)) if place not in moments)
     if not moments or len(table) * len(table.heads) > _MOST_CELLS:
         return None
+    if any(moment_in(table.heads[place]) for place in others):
+        return None  # words below a year: the heads do not stand above their columns
     periods = tuple(moments)
     rows = np.arange(len(table)).repeat(len(periods))
     kept = [table.columns[place] for place in others]
