@@ -13,7 +13,7 @@ from typing import Self
 import httpx
 
 from rag_core.errors import AddressRefused, Cancelled, LimitExceeded, SourceUnavailable
-from rag_core.network.guard import GuardedNetwork, GuardedTransport, check_address
+from rag_core.network.guard import GuardedNetwork, GuardedTransport, Resolver, check_address, resolve
 from rag_core.settings import SourcesSettings
 from rag_core.sources.web.addresses import clean
 
@@ -66,9 +66,9 @@ class Fetched:
 class Fetcher:
     """Fetches one address after another. Use as a context manager."""
 
-    def __init__(self, settings: SourcesSettings, stopped: Callable[[], bool]) -> None:
+    def __init__(self, settings: SourcesSettings, stopped: Callable[[], bool], resolver: Resolver = resolve) -> None:
         self._settings = settings
-        self._network = GuardedNetwork(settings.allowed_hosts, stopped)
+        self._network = GuardedNetwork(settings.allowed_hosts, stopped, resolver)
         # The guard's limit is the one that counts; httpx's is for each wait alone.
         self._client = httpx.Client(
             transport=GuardedTransport(self._network), trust_env=False, timeout=settings.timeout_s, headers=_HEADERS

@@ -205,7 +205,7 @@ def test_a_copy_is_not_begun_without_room_for_it(
 def test_copies_are_few_and_go_with_their_file(smollm2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "copies"
 
-    def make(path: Path, made: Path, cancelled: object) -> None:
+    def make(path: Path, made: Path) -> None:
         made.mkdir()
         (made / "openvino_model.xml").touch()
 
