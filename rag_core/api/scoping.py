@@ -76,16 +76,15 @@ def _named(library: Library, names: list[str], caller: Caller) -> Scope:
         raise Refused(422, f"No document or tag is called “{error.args[0]}”.") from error
 
 
-def sees(caller: Caller, document: Document) -> bool:
+def _sees(library: Library, caller: Caller, document: Document) -> bool:
     """Whether a caller sees a document."""
-    wanted = {tag.casefold() for tag in caller.tags}
-    return not wanted or bool(wanted & {tag.casefold() for tag in document.tags})
+    return not caller.tags or bool(library.catalogue.ids(DocumentFilter(seen=caller.tags, ids=(document.id,))))
 
 
 def document_of(library: Library, document_id: str, caller: Caller) -> Document:
     """One document; answers 404 for one that the caller does not see."""
     with there("document"):
         document = library.document(document_id)
-        if not sees(caller, document):
+        if not _sees(library, caller, document):
             raise KeyError(document_id)
         return document

@@ -19,10 +19,10 @@ from rag_core.errors import LecternError
 @click.option("--role", type=click.Choice(ROLES), default="read", help="what the new key may do (read without it)")
 @click.option("--tag", "tags", multiple=True, shell_complete=tags_complete,
               help="the new key sees documents with this tag alone")  # fmt: skip
-@click.option("--person", metavar="ADDRESS", default="",
+@click.option("--person", metavar="ADDRESS",
               help="the new key has what this person has, and what is shared with them")  # fmt: skip
 def keys(
-    session: Session, create: str | None, revoke: str | None, role: Any, tags: tuple[str, ...], person: str
+    session: Session, create: str | None, revoke: str | None, role: Any, tags: tuple[str, ...], person: str | None
 ) -> None:  # fmt: skip
     """List, make or revoke: in the library, or by its server where it runs."""
     if create is not None and revoke is not None:

@@ -61,7 +61,7 @@ class RemoteAccess(Remote):
     audit = Call("GET /audit", list[AuditEntry], "limit")
 
     def create(
-        self, name: str, role: Role = "read", tags: Iterable[str] = (), person: str = ""
+        self, name: str, role: Role = "read", tags: Iterable[str] = (), person: str | None = None
     ) -> tuple[AccessKey, str]:  # fmt: skip
         """Make a key. Returns it with its text, which nobody can show again."""
         given = {"name": name, "role": role, "tags": [*tags], "person": person}

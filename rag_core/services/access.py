@@ -34,26 +34,27 @@ class Access:
         storage.notices.on(self._forget, "access_keys")
 
     def create(
-        self, name: str, role: Role = "read", tags: Iterable[str] = (), person: str = ""
+        self, name: str, role: Role = "read", tags: Iterable[str] = (), person: str | None = None
     ) -> tuple[AccessKey, str]:  # fmt: skip
         """Make a key. Returns it with its text, which nobody can show again.
 
         One with `tags` sees the documents that have any of them, and can only read; one of a `person` sees and does
         what that person may, within its role. Raises ConfigurationError.
         """
-        name, tags, person = " ".join(name.split())[:_NAME_CHARS], _clean(tags), address_of(person) if person else ""
+        name, tags = " ".join(name.split())[:_NAME_CHARS], _clean(tags)
+        owner = "" if person is None else address_of(person)
         if not name:
             raise ConfigurationError("A key needs a name.", help="Call it after whoever uses it.")
         if role not in ROLES:
             raise ConfigurationError(f"There is no role {role}.", help=f"Take one of: {', '.join(ROLES)}.")
         if tags and role != "read":
             raise ConfigurationError("A key that is narrowed to tags can only read.", help="Take the role read.")
-        if person and (tags or role == "admin"):
+        if owner and (tags or role == "admin"):
             raise ConfigurationError(
                 "A key of a person is not narrowed to tags, and runs nothing.", help="Take the role read or write."
             )
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-        self._store.add(key_id, name, role, tags, _digest(secret), person)
+        self._store.add(key_id, name, role, tags, _digest(secret), owner)
         self._forget()
         return next(key for key in self._store.all() if key.id == key_id), f"{KEY_PREFIX}{key_id}_{secret}"
 

@@ -38,7 +38,7 @@ class KeyGiven(Closed):
     name: Annotated[str, Field(min_length=1, max_length=100)]
     role: Role = "read"
     tags: list[str] = Field(default=[], max_length=100)
-    person: str = Field(default="", max_length=320)
+    person: str | None = Field(default=None, max_length=320)
 
 
 @router.get("/health", dependencies=[READ_SCOPED], **answers(object_of("Health", state=str, detail=str)))

@@ -55,6 +55,8 @@ class Lists:
                 )
             else:
                 yield _TAGGED, tagged
+        if wanted.seen and not wanted.viewer:
+            yield "owner = ''", None  # a key that is narrowed to tags sees nothing that is a person's
 
     def _worded(self, words: Sequence[str]) -> Iterator[Condition]:
         if words:

@@ -398,7 +398,12 @@ class Everybody:
 
 def test_a_key_of_a_person_runs_nothing_and_opens_nothing_where_people_sign_in(house: House) -> None:
     access = house.served.library.access
-    for wrong in ({"role": "admin", "person": ADA}, {"tags": ["x"], "person": ADA}, {"person": "nobody"}):
+    for wrong in (
+        {"role": "admin", "person": ADA},
+        {"tags": ["x"], "person": ADA},
+        {"person": "nobody"},
+        {"person": ""},
+    ):
         with pytest.raises(ConfigurationError):
             access.create("key", **wrong)  # type: ignore[arg-type]
     with house.client(BOB) as bob:
@@ -412,3 +417,13 @@ def test_a_key_of_a_person_runs_nothing_and_opens_nothing_where_people_sign_in(h
         finally:
             house.served.doors.sign_in = None
         assert bob.get("/api/v1/documents").status_code == 200
+
+
+def test_a_key_narrowed_to_a_tag_has_nothing_that_is_a_persons(house: House) -> None:
+    _, text = house.served.library.access.create("of a tag", tags=["TopSecret"])
+    with house.served.client(text, Host=HOST) as narrowed:
+        assert narrowed.get("/api/v1/documents").json()["documents"] == []
+        assert narrowed.get(f"/api/v1/documents/{house.secret.id}").status_code == 404
+        assert narrowed.get(f"/api/v1/documents/{house.secret.id}/text").status_code == 404
+        told = narrowed.post("/api/v1/search", json={"question": QUESTION}).text
+    assert not secrets_in(told)
