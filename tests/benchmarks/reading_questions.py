@@ -1,8 +1,8 @@
 """Questions that the reader is trained on, each amid the sentences or rows of its document.
 
-Three sources: the invented documents of `questions/reading`, PolicyQA's even policies, and the sets of real questions
-in the shared data's `train`, whose licences let weights ship that learned from them. docs/how.md names those that what
-ships has learned from.
+Four sources: the invented documents of `questions/reading`, what a code alone tells apart (`coded`), PolicyQA's even
+policies, and the sets of real questions in the shared data's `train`, whose licences let weights ship that learned from
+them. docs/how.md names those that what ships has learned from.
 """
 
 from __future__ import annotations
