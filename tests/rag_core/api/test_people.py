@@ -20,6 +20,7 @@ from rag_core import Library, Scope, Settings, Upload
 from rag_core.domain import Document
 from rag_core.errors import ConfigurationError, NotAllowed
 from rag_core.personal import library_of
+from rag_core.settings import DoorSettings
 from tests.rag_core.api.conftest import Served, serve
 
 HOST = "192.0.2.7"
@@ -80,7 +81,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], s
             f"{person} {role}": library.access.create(f"{person} {role}", role, person=person)[1]
             for person in (ADA, BOB, EVE) for role in ("read", "write")
         }  # fmt: skip
-        with serve(library, HOST) as served:
+        with serve(library, HOST, DoorSettings(rate_per_s=1e6)) as served:
             yield House(served, keys, secret, prices, collection, answer.conversation, answer.message_id)
 
 
