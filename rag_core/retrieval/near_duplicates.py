@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -29,22 +30,21 @@ def folded(candidates: Candidates, most: int) -> tuple[list[int], Mapping[int, i
     similar = np.triu(np.einsum("id,jd->ij", near, near) >= _NEAR, k=1)
     if not similar.any():
         return list(range(len(candidates))), {}
-    words = [frozenset(_WORD.findall(row.text.casefold())) for row in candidates.rows[:most]]
+    texts = [row.text for row in candidates.rows[:most]]
+    words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
+    numbers_of = cache(lambda place: numbers(texts[place]))  # rows of a table are all alike: each is compared with all
+
+    def are_same(one: int, other: int) -> bool:
+        is_near = len(words[one] & words[other]) >= _SAME_WORDS * len(words[one] | words[other])
+        return is_near and (texts[one] == texts[other] or numbers_of(one) == numbers_of(other))
+
     gone: set[int] = set()
     counts: dict[int, int] = {}
     for first, second in np.argwhere(similar).tolist():
-        if first not in gone and second not in gone and _same(candidates, words, first, second):
+        if first not in gone and second not in gone and are_same(first, second):
             gone.add(second)
             counts[first] = counts.get(first, 0) + 1
     return [place for place in range(len(candidates)) if place not in gone], counts
-
-
-def _same(candidates: Candidates, words: Sequence[frozenset[str]], first: int, second: int) -> bool:
-    held, others = words[first], words[second]
-    if len(held & others) < _SAME_WORDS * len(held | others):
-        return False
-    one, other = candidates.rows[first].text, candidates.rows[second].text
-    return one == other or numbers(one) == numbers(other)
 
 
 def _unit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -14,6 +15,8 @@ from rag_core.retrieval.query import Query
 from rag_core.retrieval.reranking.base import Reranker
 from rag_core.retrieval.weights import weights
 from rag_core.text.terms import terms
+
+_DIGIT = re.compile(r"\d")
 
 
 class RowsReranker(Reranker):
@@ -46,7 +49,7 @@ def _labels(text: str) -> Iterator[frozenset[str]]:
     """The terms of the first cell of each row with figures behind it."""
     for line in text.split("\n"):
         label, tab, rest = line.partition("\t")
-        if tab and any(character.isdigit() for character in rest) and (found := _terms(label)):
+        if tab and _DIGIT.search(rest) and (found := _terms(label)):
             yield found
 
 
