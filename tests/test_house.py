@@ -106,7 +106,7 @@ def test_the_public_names() -> None:
     ]  # fmt: skip
     for name in rag_core.__all__:
         assert getattr(rag_core, name), name
-    public = {name for name in vars(rag_core.Library) if not name.startswith("_")}
+    public = {name for name in dir(rag_core.Library) if not name.startswith("_")}
     assert public == {
         "open", "connect", "restore", "backup_beside", "close", "is_closing", "warm_up", "settings", "folder",
         "add", "accept", "resume", "retry", "remove", "intake",

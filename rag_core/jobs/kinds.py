@@ -18,6 +18,7 @@ from rag_core.jobs.fetch import FetchKind
 if TYPE_CHECKING:
     from rag_core.library import Library
     from rag_core.services.maintenance import Maintenance
+    from rag_core.wiring import Services
 
 
 def kinds(library: Library) -> tuple[Kind, ...]:
@@ -40,7 +41,7 @@ def kinds(library: Library) -> tuple[Kind, ...]:
     )
 
 
-def follow_runs(library: Library, runs: Sequence[EvaluationRun], token: Cancellation) -> Iterator[Progress]:
+def follow_runs(library: Services, runs: Sequence[EvaluationRun], token: Cancellation) -> Iterator[Progress]:
     """Have runs of the evaluation carried out, telling of each step. Raises what kept one from being begun."""
     batch = {"batch": uuid4().hex}
     asked = [Request(run.configuration.name, batch, id=run.id) for run in runs]
@@ -54,7 +55,7 @@ def follow_runs(library: Library, runs: Sequence[EvaluationRun], token: Cancella
             raise job.error
 
 
-def keep_up(library: Library, kind: str) -> None:
+def keep_up(library: Services, kind: str) -> None:
     """Have what goes on in the background done, as the one job of its kind. Raises what it fails with."""
     asked = library.jobs.submit_all(kind, [Request(id=kind)])
     for job in library.jobs.follow([job.id for job in asked], Cancellation()):
@@ -75,6 +76,6 @@ def _discard(upkeep: Maintenance) -> Progress:
     return Progress("forgotten")
 
 
-def _download(library: Library, job: Job, token: Cancellation) -> Iterator[Progress]:
+def _download(library: Services, job: Job, token: Cancellation) -> Iterator[Progress]:
     wanted, sha256, owner = job.params["wanted"], job.params.get("sha256", ""), bool(job.params.get("owner"))
     return library.language_models.download(wanted, sha256=sha256, owner=owner, cancellation=token)

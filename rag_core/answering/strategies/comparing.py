@@ -11,8 +11,9 @@ from rag_core.answering.claims.measures import Mention, mentions, units_of
 from rag_core.answering.matching import Floats, content_words
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.features import Evidence
-from rag_core.answering.tables.computing import set_apart, sets_side_by_side
+from rag_core.answering.tables.computing import sets_side_by_side
 from rag_core.answering.tables.format_amount import Amount, amount_of
+from rag_core.answering.tables.format_result import set_apart
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Document
 from rag_core.retrieval.understanding import kind_of, understand

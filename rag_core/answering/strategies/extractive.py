@@ -35,7 +35,8 @@ from rag_core.answering.strategies.features import FIGURES, Evidence
 from rag_core.answering.strategies.query_intent import QueryIntent, is_unmeant
 from rag_core.answering.strategies.rows import cell_said, other_cells, row_said
 from rag_core.answering.strategies.shortening import shortened
-from rag_core.answering.tables.computing import operation, verdict
+from rag_core.answering.tables.computing import operation
+from rag_core.answering.tables.format_result import verdict
 from rag_core.answering.tables.matching_cells import periods_of, said_by, years_of
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Hit

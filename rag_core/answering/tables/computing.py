@@ -1,34 +1,23 @@
-"""Arithmetic over the figures that a question names: which of them, what is computed, and how that is said."""
+"""Arithmetic over the figures that a question names: which of them, and what is computed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rag_core.answering.claims.measures import currencies_of, same_currency
 from rag_core.answering.cues import answer_type
 from rag_core.answering.matching import Floats, counted
-from rag_core.answering.tables.format_amount import Amount, amount_of, in_unit_of, printed, value
+from rag_core.answering.tables.comparatives import COMPARED, LESS, LOW, MORE
+from rag_core.answering.tables.format_amount import printed, value
+from rag_core.answering.tables.format_result import Operation, say_result
 from rag_core.answering.tables.matching_cells import CellQuery, said_by, years_of
 from rag_core.answering.tables.tables import Cell
-from rag_core.text.terms import terms
-
-Operation = Literal[
-    "extreme", "percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"
-]
 
 _CHANGE = r"\b(?:chang|increas|decreas|gr[eo]w|r[io]se|f[ae]ll|drop|declin|(?:go|goes|gone|went)\s(?:up|down)\b)"
 _PERCENT = r"(?:\bper\s?cent|%)"
-_DOWN, _UP = "small|low|few|cheap|short", "larg|high|great|bigg|dear|long"
-_LESS = rf"(?:{_DOWN})(?:er|est)|less|least"
-_MORE = rf"(?:{_UP})(?:er|est)|heav(?:ier|iest)|more|most"
-_COMPARED = rf"\b(?:(?:{_DOWN}|{_UP})er|heavier|less|more)\b"
-_COMPARATIVE = re.compile(rf"\b(?:more|less|fewer|(?:{_DOWN}|{_UP})er)\b", re.IGNORECASE)
-# "Less than" before a number is a limit and compares nothing.
 _PATTERNS: dict[Operation, str] = {
     "percentage change": rf"{_PERCENT}.*{_CHANGE} | {_CHANGE}.*{_PERCENT} | \bgrowth\srate",
     "share": rf"(?:{_PERCENT}|\bproportion|(?<!\bper\s)\bshare\b|\bfraction).*\b(?:of|over|constitut)",
@@ -37,15 +26,14 @@ _PATTERNS: dict[Operation, str] = {
     "difference": r"\bdiffer(?:ence)?\b | \bhow\s(?:much|many)\s(?:more\b|less\b|\w+er\b.*\bthan\b)",
     "change": _CHANGE,
     "larger": rf"""\b(?:compar(?:e|ed|es|ing|isons?)|versus|vs)\b
-        | {_COMPARED}.*\b(?:or|than)\b(?!\s\d)
-        | \bor\b.*\bwhich\b.*{_COMPARED}""",
+        | {COMPARED}.*\b(?:or|than)\b(?!\s\d)
+        | \bor\b.*\bwhich\b.*{COMPARED}""",
     "sum": r"\b(?:sum|plus|combined|together|altogether)\b | \btotal\b.*\band\b",
 }
 _ASKS = {name: re.compile(pattern, re.IGNORECASE | re.VERBOSE) for name, pattern in _PATTERNS.items()}
 _EXTREME = re.compile(
-    rf"^(?!.*\b(?:or|than)\b).*\b(?:which|what\s(?:year|quarter))\b.*\b(?:{_MORE}|{_LESS})\b", re.IGNORECASE
+    rf"^(?!.*\b(?:or|than)\b).*\b(?:which|what\s(?:year|quarter))\b.*\b(?:{MORE}|{LESS})\b", re.IGNORECASE
 )
-_LOW, _HIGH = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (rf"(?:{_LESS})\b(?!\sthan\s\d)", _MORE))
 _OVER_TIME = re.compile(r"\b(?:which|what)\s(?:\w+\s)?(?:years?|FY|quarters?|periods?)\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 _OTHERS = 2  # figures that an extreme is set beside
@@ -101,7 +89,7 @@ def computed(question: str, asked: CellQuery, scores: Floats, weights: Floats) -
     if len(places) < 2:
         return None
     cells = [asked.cells[place] for place in places]
-    said = _larger(question, cells) if wanted == "larger" else _SAYING[wanted](cells)
+    said = say_result(wanted, question, cells)
     return Computed(said, tuple(places), float(np.mean(scores[places])), wanted == "larger") if said else None
 
 
@@ -117,7 +105,7 @@ def _extreme(question: str, asked: CellQuery, scores: Floats) -> Computed | None
     cells = [asked.cells[place] for place in places]
     if len(cells) < 2:
         return None
-    sign = 1 if _LOW.search(question) else -1
+    sign = 1 if LOW.search(question) else -1
     order = sorted(range(len(cells)), key=lambda at: sign * cells[at].figure.value)
 
     def named(cell: Cell) -> str:
@@ -273,161 +261,3 @@ def _pair(question: str, wanted: Operation, asked: CellQuery, scores: Floats, we
 def _gain(one: Floats, other: Floats, weights: Floats) -> float:
     """What either of two cells matches of the question's words that the other does not, at least."""
     return min(float(np.maximum(one - other, 0) @ weights), float(np.maximum(other - one, 0) @ weights))
-
-
-def _change(cells: Sequence[Cell]) -> str:
-    before, after = cells[0].figure.value, cells[-1].figure.value
-    difference = after - before
-    places = max(cell.figure.decimals for cell in cells)
-    share = f" ({_signed(100 * difference / abs(before), 1)} %)" if before and not cells[0].figure.percent else ""
-    derivation = f"{printed(cells[-1])} − {printed(cells[0])} = {_number(difference, places)}"
-    return f"{_of_kind(_signed(difference, places), cells)}{share}: {derivation} ({_named(cells)})."
-
-
-def _percentage_change(cells: Sequence[Cell]) -> str:
-    before, after = cells[0].figure.value, cells[-1].figure.value
-    if not before:
-        return ""
-    percent = 100 * (after - before) / abs(before)
-    derivation = f"({printed(cells[-1])} − {printed(cells[0])}) ÷ {printed(cells[0])} = {_signed(percent, 2)} %"
-    return f"{_signed(percent, 1)} %: {derivation} ({_named(cells)})."
-
-
-def _difference(cells: Sequence[Cell]) -> str:
-    places = max(cell.figure.decimals for cell in cells)
-    difference = cells[0].figure.value - cells[-1].figure.value
-    derivation = f"{printed(cells[0])} − {printed(cells[-1])} = {_number(difference, places)}"
-    return f"{_of_kind(_number(abs(difference), places), cells)}: {derivation} ({_named(cells)})."
-
-
-def _sum(cells: Sequence[Cell]) -> str:
-    places = max(cell.figure.decimals for cell in cells)
-    total = _number(sum(cell.figure.value for cell in cells), places)
-    return f"{_of_kind(total, cells)}: {' + '.join(map(printed, cells))} = {total} ({_named(cells)})."
-
-
-def _average(cells: Sequence[Cell]) -> str:
-    places = max(cell.figure.decimals for cell in cells)
-    mean = sum(cell.figure.value for cell in cells) / len(cells)
-    shown = _number(mean, max(places, 0 if abs(mean) >= 1000 and mean == round(mean) else 2))
-    derivation = f"({' + '.join(map(printed, cells))}) ÷ {len(cells)}"
-    return f"{_of_kind(shown, cells)} on average: {derivation} ({_named(cells)})."
-
-
-def _ratio(cells: Sequence[Cell]) -> str:
-    if not cells[-1].figure.value:
-        return ""
-    ratio = cells[0].figure.value / cells[-1].figure.value
-    return f"{_number(ratio, 2)}: {printed(cells[0])} ÷ {printed(cells[-1])} ({_named(cells)})."
-
-
-def _share(cells: Sequence[Cell]) -> str:
-    part, whole = sorted(cells[:2], key=lambda cell: abs(cell.figure.value))
-    if not whole.figure.value:
-        return ""
-    percent = 100 * part.figure.value / whole.figure.value
-    derivation = f"{printed(part)} ÷ {printed(whole)} = {_number(percent, 2)} %"
-    return f"{_number(percent, 1)} %: {derivation} ({_named((part, whole))})."
-
-
-def set_apart(question: str, names: Sequence[str], amounts: Sequence[Amount]) -> str:
-    """Which of two things has the figure asked for, and by how much; "" where they are equal or not alike."""
-    one, other = amounts = _in_one_scale(amounts)
-    if not _are_alike(amounts) or one.value == other.value:
-        return ""
-    first, second = _in_order(question, amounts)
-    name, other_name = names if first is one else reversed(names)
-    return f"{name}: {_against(first, second, other_name)}"
-
-
-def verdict(question: str, names: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Which of two documents has more: "Apple had more: $274,515 million (2020) against Costco's $166,761 million."; ""
-    where they are equal or not alike."""
-    amounts = _in_one_scale([amount_of(cell) for cell in cells])
-    if not _are_alike(amounts) or amounts[0].value == amounts[1].value:
-        return ""
-    places = sorted((0, 1), key=lambda place: amounts[place].value, reverse=not _asks_for_low(question))
-    asked = _COMPARATIVE.search(question)
-    how = asked[0].casefold() if asked else "more"
-    how = how if how in ("more", "less", "fewer") else f"the {how}"
-    years = [min(found) if len(found := years_of(said_by(cell))) == 1 else "" for cell in cells]
-    texts = [f"{value(cell)} ({year})" if year else value(cell) for cell, year in zip(cells, years, strict=True)]
-    first, second = (texts[place] for place in places)
-    if years[0] == years[1]:  # said once
-        second = value(cells[places[1]])
-    return f"{names[places[0]]} had {how}: {first} against {names[places[1]]}'s {second}."
-
-
-def _are_alike(amounts: Sequence[Amount]) -> bool:
-    """Whether two amounts are of one kind."""
-    currencies = [name for amount in amounts for name in currencies_of(amount.currency)]
-    units = [terms(amount.unit) for amount in amounts]
-    return units[0] == units[1] and (len(currencies) < len(amounts) or same_currency(*currencies))
-
-
-def _in_one_scale(amounts: Sequence[Amount]) -> Sequence[Amount]:
-    """Two amounts in the scale of the first, each told with its own, where they are in two."""
-    one, other = amounts
-    if one.unit == other.unit or not {one.unit, other.unit} <= _SCALES.keys():
-        return amounts
-    ratio = _SCALES[other.unit] / _SCALES[one.unit]
-    text = f"{other.text} {other.unit}"
-    return replace(one, text=f"{one.text} {one.unit}"), replace(
-        other, text=text, value=other.value * ratio, unit=one.unit
-    )
-
-
-def _larger(question: str, cells: Sequence[Cell]) -> str:
-    amounts = [amount_of(cell) for cell in cells[:2]]
-    if amounts[0].value == amounts[1].value:
-        return ""
-    first, second = _in_order(question, amounts)
-    one, other = _apart(*(cells if first is amounts[0] else reversed(cells)))
-    return f"{one} is {'lower' if _asks_for_low(question) else 'larger'}: {_against(first, second, other)}"
-
-
-def _in_order(question: str, amounts: Sequence[Amount]) -> list[Amount]:
-    """The one first that a question asks for."""
-    return sorted(amounts, key=lambda amount: amount.value, reverse=not _asks_for_low(question))
-
-
-def _asks_for_low(question: str) -> bool:
-    return bool(_LOW.search(question)) and not _HIGH.search(question)
-
-
-def _against(first: Amount, second: Amount, other: str) -> str:
-    difference = first.value - second.value
-    by = in_unit_of(_number(abs(difference), max(first.decimals, second.decimals)), (first, second))
-    return f"{first.text} against {second.text} ({other}), {by} {'more' if difference > 0 else 'less'}."
-
-
-_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
-_SAYING: dict[Operation, Callable[[Sequence[Cell]], str]] = {
-    "percentage change": _percentage_change, "share": _share, "average": _average, "sum": _sum, "ratio": _ratio,
-    "change": _change, "difference": _difference,
-}  # fmt: skip
-
-
-def _apart(one: Cell, other: Cell) -> tuple[str, str]:
-    """What tells two cells apart: their rows or their columns."""
-    return (one.name, other.name) if one.name != other.name else (one.head, other.head)
-
-
-def _named(cells: Sequence[Cell]) -> str:
-    """The rows and columns of some cells, what they share said once."""
-    names = list(dict.fromkeys(cell.name for cell in cells))
-    heads = list(dict.fromkeys(cell.head for cell in cells if cell.head))
-    return "; ".join(part for part in (", ".join(names), ", ".join(heads)) if part)
-
-
-def _of_kind(number: str, cells: Sequence[Cell]) -> str:
-    """A number computed from cells, in what they are in."""
-    return in_unit_of(number, [amount_of(cell) for cell in cells])
-
-
-def _number(value: float, places: int) -> str:
-    return f"{value:,.{places}f}".replace("-", "−")
-
-
-def _signed(value: float, places: int) -> str:
-    return f"+{_number(value, places)}" if value > 0 else _number(value, places)

@@ -7,8 +7,9 @@ import pytest
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.strategies.candidates import gather
 from rag_core.answering.strategies.composing import Composition, compose, scored
-from rag_core.answering.tables.computing import operation, set_apart
+from rag_core.answering.tables.computing import operation
 from rag_core.answering.tables.format_amount import Amount
+from rag_core.answering.tables.format_result import set_apart
 from rag_core.answering.tables.matching_cells import CELL_FEATURES
 from tests.rag_core.answering.parts import hit
 
