@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -18,7 +18,6 @@ from rag_core.errors import EncryptedDocument, LecternError
 from rag_core.jobs import Jobs, Request
 
 KIND = "add"
-IN_ROW = "in_row"  # of a job that was begun in a document's row
 SHOWN = 40
 FEW = 3  # files that have a line each while they are added
 GONE_S = 120.0
@@ -52,7 +51,7 @@ def drop_zone() -> None:
 
 def add(jobs: Jobs, sources: Sequence[Upload | Path]) -> None:
     """Have files added. The lines of those that are ready are cleared away first."""
-    jobs.clear(KIND, states=("done", "cancelled"))
+    _clear(jobs)
     jobs.submit_all(KIND, [_request(source) for source in sources])
 
 
@@ -76,7 +75,7 @@ def sample_button(jobs: Jobs) -> None:
         st.caption(_(samples.TOLD))
 
 
-def progress(jobs: Jobs, before: tuple[bool, int, int]) -> None:
+def progress(jobs: Jobs, before: tuple[bool, int]) -> None:
     """The lines of all files that are added; they refresh by themselves, and the page with them when one is done.
 
     before: what was `seen` before the page read its documents, which may be of then.
@@ -87,14 +86,17 @@ def progress(jobs: Jobs, before: tuple[bool, int, int]) -> None:
 
 
 def lines(jobs: Jobs) -> list[Job]:
-    """The files that have a line; what fails that was begun in its row of the table is told of there."""
-    return [job for job in jobs.all(KIND) if not (job.state == "failed" and job.params.get(IN_ROW))]
+    """The files that have a line: why a document could not be read stands in its row, with what mends it."""
+    return [job for job in jobs.all(KIND) if not _has_row(job)]
 
 
-def seen(jobs: Jobs) -> tuple[bool, int, int]:
-    """What the page is drawn anew for where it changes: also how many lines tell of what failed, as what they no longer
-    tell of stands in the table."""
-    return jobs.busy(KIND), jobs.ended(KIND), sum(job.state == "failed" for job in jobs.all(KIND))
+def _has_row(job: Job) -> bool:
+    return job.state == "failed" and bool(job.document_id)
+
+
+def seen(jobs: Jobs) -> tuple[bool, int]:
+    """What the page is drawn anew for where it changes."""
+    return jobs.busy(KIND), jobs.ended(KIND)
 
 
 def _drop_key() -> str:
@@ -126,15 +128,12 @@ def _lines(jobs: Jobs) -> None:
     with st.container(key="upload_jobs", gap="xsmall"):
         if words := resumed(files):
             st.caption(f":material/history: {words}")
-        for job in single[:SHOWN]:
-            _line(jobs, job)
-        if len(single) > SHOWN:
-            st.caption(ngettext("and {number} more file", "and {number} more files", len(single) - SHOWN))
+        _each(jobs, single)
         for number, (note, those) in enumerate(alike.items()):
             words = f":green[:material/check_circle:] {formatting.count(len(those), 'document')} :gray[{note}]"
             _several(jobs, those, words, f"alike_{number}")
         if len(under_way) > FEW:
-            _whole(jobs, files, under_way)
+            _whole(jobs, jobs.all(KIND), under_way)
         else:
             for job in under_way:
                 _line(jobs, job)
@@ -142,7 +141,26 @@ def _lines(jobs: Jobs) -> None:
             _added(jobs, plain)
         elif plain:
             _line(jobs, plain[0])
-        _for_all(jobs, told)
+        if len(told) > 1:
+            st.button(_("Clear finished"), key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
+
+
+def _each(jobs: Jobs, ended: Sequence[Job]) -> None:
+    """A line for each of these; more than a few are folded, so that the table stays in sight."""
+    with st.expander(_not_added(ended)) if len(ended) > FEW else nullcontext():
+        for job in ended[:SHOWN]:
+            _line(jobs, job)
+        if len(ended) > SHOWN:
+            st.caption(ngettext("and {number} more file", "and {number} more files", len(ended) - SHOWN))
+
+
+def _not_added(ended: Sequence[Job]) -> str:
+    failed = sum(job.state == "failed" for job in ended)
+    told = [
+        ngettext("{number} file not added", "{number} files not added", failed) if failed else "",
+        formatting.count(len(ended) - failed, "file") if len(ended) > failed else "",
+    ]  # fmt: skip
+    return " · ".join(filter(None, told))
 
 
 def _whole(jobs: Jobs, files: Sequence[Job], under_way: Sequence[Job]) -> None:
@@ -178,21 +196,19 @@ def _cancel_all(jobs: Jobs, ids: Sequence[str]) -> None:
         jobs.cancel(job_id)
 
 
-def _for_all(jobs: Jobs, told: Sequence[Job]) -> None:
-    """What can be done with several lines at once."""
-    with st.container(horizontal=True, gap="small"):
-        if len(failed := [job.id for job in told if _can_retry(jobs, job)]) > 1:
-            retry = partial(_retry, jobs, failed)
-            st.button(_("Retry failed"), key="upload_retry_all", type="tertiary", on_click=retry)
-        if len(told) > 1:
-            st.button(_("Clear finished"), key="upload_clear", type="tertiary", on_click=jobs.clear, args=(KIND,))
-
-
 def _clear_old(jobs: Jobs) -> None:
     """What ended well goes by itself, once it was to be seen for a while."""
     ended = [job.ended_at for job in jobs.all(KIND) if job.ended_at]
     if ended and not jobs.busy(KIND) and is_past(max(ended)):
-        jobs.clear(KIND, states=("done", "cancelled"))
+        _clear(jobs)
+
+
+def _clear(jobs: Jobs) -> None:
+    """Forget what ended well, and what failed that has a row of its own."""
+    jobs.clear(KIND, states=("done", "cancelled"))
+    for job in jobs.all(KIND):
+        if _has_row(job):
+            jobs.dismiss(job.id)
 
 
 def is_past(moment: datetime) -> bool:
@@ -209,11 +225,6 @@ def _can_retry(jobs: Jobs, job: Job) -> bool:
     """Whether a file failed for a reason that may be gone, and not for what it holds, and is still there."""
     lasts = isinstance(job.error, LecternError) and job.error.lasts
     return job.state == "failed" and not lasts and jobs.can_retry(job.id)
-
-
-def _retry(jobs: Jobs, ids: Sequence[str]) -> None:
-    for job_id in ids:
-        jobs.retry(job_id)
 
 
 def resumed(jobs: Sequence[Job]) -> str:
@@ -355,11 +366,4 @@ def _locked(jobs: Jobs, job: Job) -> None:
 
 
 def _dismiss(jobs: Jobs, job: Job) -> None:
-    st.button(_("Dismiss"), key=f"upload_dismiss_{job.id}", type="tertiary", on_click=_forget, args=(jobs, job))
-
-
-def _forget(jobs: Jobs, job: Job) -> None:
-    """Take a line away; a failed document leaves the library with it."""
-    jobs.dismiss(job.id)
-    if job.state == "failed" and job.document_id:
-        resources.library().remove(job.document_id)
+    st.button(_("Dismiss"), key=f"upload_dismiss_{job.id}", type="tertiary", on_click=jobs.dismiss, args=(job.id,))

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import formatting, naming, resources
+from pages.parts import formatting, naming, reading, resources
 from pages.parts.components import component
 from pages.parts.language import _, msgid, ngettext, server_text
 from rag_core.domain import Chunk, ChunkEdit, Document
@@ -26,11 +26,12 @@ def draw(library: Library, document: Document, page: int) -> None:
     out = [edit for edit in edits if edit.in_place and edit.left_out and edit.page == page]
     rows = [_row(chunk, corrected.get((chunk.page, chunk.start, chunk.end))) for chunk in chunks]
     rows = sorted([*rows, *map(_left_out, out)], key=lambda row: row["place"][2:])
+    place = reading.places(library, document)
     data = {
         "title": ngettext("{number} passage on this page", "{number} passages on this page", len(chunks)),
         "empty": library.page(document.id, page).error or _empty(document),
         "marked": None if st.session_state.get("upload_span") else st.session_state.get("upload_marked"),
-        "chunks": [*rows, *(_astray(edit) for edit in edits if not edit.in_place)],
+        "chunks": [*rows, *(_astray(edit, place(edit.page)) for edit in edits if not edit.in_place)],
     }
     component("chunks")(
         key="upload_chunks", data=data, on_mark_change=_mark,
@@ -60,8 +61,8 @@ def _left_out(edit: ChunkEdit) -> dict[str, Any]:
     return _of_edit(edit) | {"head": _("Left out of search"), "undo": _("Bring back")}
 
 
-def _astray(edit: ChunkEdit) -> dict[str, Any]:
-    head = f"{_('Left out') if edit.left_out else _('Correction')}, {formatting.page(edit.page)}"
+def _astray(edit: ChunkEdit, place: str) -> dict[str, Any]:
+    head = f"{_('Left out') if edit.left_out else _('Correction')}, {place}"
     return _of_edit(edit) | {"head": head, "marks": [(_("fits no passage"), _(_ASTRAY))], "undo": _("Forget it")}
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.parts import formatting
+from pages.parts import formatting, reading
 from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.state import LibraryState
-from rag_core.domain import Chunk, ClusterTree, Document
+from rag_core.domain import Chunk, ClusterTree
 from rag_core.errors import LecternError
 from rag_core.library import Library
 
@@ -100,18 +100,19 @@ def _parts(library: Library, document_id: str, path: tuple[str | int, ...]) -> N
         return
     chosen = clusters[int(path[2])]
     st.markdown(named(chosen.terms))
+    place = reading.places(library, document)
     for index in chosen.chunks[:_SHOWN]:
         for chunk in library.chunks(document_id, first=index, limit=1):
-            _chunk(document, chunk)
+            _chunk(chunk, place(chunk.page))
     if len(chosen.chunks) > _SHOWN:
         st.caption(_("The first {shown} of {count}.").format(shown=_SHOWN, count=figure(len(chosen.chunks))))
 
 
-def _chunk(document: Document, chunk: Chunk) -> None:
+def _chunk(chunk: Chunk, place: str) -> None:
     excerpt = " ".join(chunk.text.split())
     excerpt = excerpt if len(excerpt) <= _EXCERPT_CHARS else excerpt[:_EXCERPT_CHARS].rsplit(" ", 1)[0] + " …"
-    label = f"{formatting.page(chunk.page)} · {formatting.plain(excerpt)}"
-    _button(label, f"upload_cluster_chunk_{chunk.index}", _open, document.id, chunk.page, chunk.index)
+    label = f"{place} · {formatting.plain(excerpt)}"
+    _button(label, f"upload_cluster_chunk_{chunk.index}", _open, chunk.document_id, chunk.page, chunk.index)
 
 
 def _step(label: str, to: str | int) -> None:

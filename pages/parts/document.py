@@ -84,7 +84,7 @@ def _beside(library: Library, document: Document, page: int, notes: list[reading
         case "Text":
             reading.text(library, document, page)
         case "Outline":
-            reading.outline(document, page)
+            reading.outline(library, document, page)
         case "Tables" if document.is_sheet:
             sheet.draw(library, document)
         case "Tables":

@@ -89,7 +89,7 @@ def _told(event: str) -> Any:
 
 
 def _retry(*wanted: str, password: str | None = None) -> None:
-    """Read some again. Where that fails once more it is told of in the row, which is where it was asked for."""
+    """Read some again."""
     library = resources.library()
     failed = [item for item in library.documents() if item.id in wanted and item.state == "failed"]
     for job in library.jobs.all(adding.KIND):
@@ -99,7 +99,7 @@ def _retry(*wanted: str, password: str | None = None) -> None:
     library.jobs.submit_all(
         adding.KIND,
         [
-            Request(name, {"retry": True, adding.IN_ROW: True}, document_id=document.id, private=password)
+            Request(name, {"retry": True}, document_id=document.id, private=password)
             for name, document in zip(names, failed, strict=True)
         ],
     )

@@ -139,5 +139,8 @@ def _tagged(documents: list[Document], known: Sequence[str]) -> list[Document]:
 
 
 def _in_order(documents: list[Document]) -> list[Document]:
+    """By the column that was chosen; else the newest first, before them what failed, as it needs somebody."""
     wanted = order()
-    return sorted(documents, key=_SORTS[wanted[0]], reverse=wanted[1]) if wanted else documents
+    if wanted is None:
+        return sorted(documents, key=lambda document: document.state != "failed")
+    return sorted(documents, key=_SORTS[wanted[0]], reverse=wanted[1])

@@ -33,9 +33,9 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def page(number: int, label: str = "") -> str:
-    """`p. 12`, with the printed label where it is another: `p. 12 (printed ix)`."""
-    words = _("p. {page}") if label in ("", str(number)) else _("p. {page} (printed {label})")
-    return words.format(page=number, label=label)
+    """`p. 12`: as the document calls its page where it has a label (`p. ix`), else by its place. The label of a
+    recording's minute is the time: `2:00`."""
+    return label if ":" in label else _("p. {page}").format(page=label or number)
 
 
 def size(size_bytes: int) -> str:

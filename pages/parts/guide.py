@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -28,7 +28,7 @@ def draw(library: Library, document: Document, page: int) -> None:
         fragment(_of_text, LOOK_AGAIN_S if looking else None)(library, document, looking)
     if document.sections:
         st.markdown(_("### Outline"))
-        reading.outline(document, page, _SECTIONS)
+        reading.outline(library, document, page, _SECTIONS)
 
 
 def _of_text(library: Library, document: Document, looking: bool) -> None:
@@ -39,8 +39,9 @@ def _of_text(library: Library, document: Document, looking: bool) -> None:
             _("Looking for questions that it answers.") if found else _("Looking for its main lines and figures.")
         )
     if found is not None:
-        _lines(_("In a few lines"), "upload_guide_lines", found.lines)
-        _lines(_("Main figures"), "upload_guide_figures", found.figures)
+        place = reading.places(library, document)
+        _lines(_("In a few lines"), "upload_guide_lines", found.lines, place)
+        _lines(_("Main figures"), "upload_guide_figures", found.figures, place)
     if asked:
         st.markdown(_("### Questions it answers"))
         for number, question in enumerate(asked):
@@ -74,7 +75,7 @@ def _what(document: Document) -> str:
     return " · ".join(dict.fromkeys(part for part in parts if part))
 
 
-def _lines(title: str, key: str, lines: Sequence[GuideLine]) -> None:
+def _lines(title: str, key: str, lines: Sequence[GuideLine], place: Callable[[int], str]) -> None:
     if not lines:
         return
     st.markdown(f"### {title}")
@@ -82,7 +83,7 @@ def _lines(title: str, key: str, lines: Sequence[GuideLine]) -> None:
         {
             "name": formatting.shorten(line.text, _LINE_CHARS),
             "level": 2,
-            "place": formatting.page(line.page),
+            "place": place(line.page),
             "page": line.page,
             "here": False,
             "open": [line.page, line.start, line.end],

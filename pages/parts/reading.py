@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -34,14 +34,21 @@ def text(library: Library, document: Document, page: int) -> None:
     component("reading")(key="upload_reading", data=data, on_mark_change=lambda: _mark(page))
 
 
-def outline(document: Document, page: int, most: int | None = None) -> None:
+def places(library: Library, document: Document) -> Callable[[int], str]:
+    """What its pages are called, by their numbers."""
+    pages = library.pages(document.id) if document.is_recognisable else []
+    labels = {page.number: page.label for page in pages}
+    return lambda number: formatting.page(number, labels.get(number, ""))
+
+
+def outline(library: Library, document: Document, page: int, most: int | None = None) -> None:
     """The sections, the first few where there are `most`; a click opens the page with the heading marked."""
-    least = min((section.level for section in document.sections), default=1)
+    least, place = min((section.level for section in document.sections), default=1), places(library, document)
     rows = [
         {
             "name": section.title,
             "level": min(section.level - least + 1, 6),
-            "place": formatting.page(section.page),
+            "place": place(section.page),
             "page": section.page,
             "here": section.page == page,
             "open": [section.page, section.start, section.start + len(section.title)],
@@ -57,7 +64,9 @@ def outline(document: Document, page: int, most: int | None = None) -> None:
 def tables(library: Library, document: Document) -> None:
     """The tables, each with its caption and its page."""
     found = library.tables(document.id)
-    data = {"tables": [_table(table, document) for table in found[:MOST_TABLES]], "empty": _("No tables were found.")}
+    place = places(library, document)
+    rows = [_table(table, document) | {"place": place(table.page)} for table in found[:MOST_TABLES]]
+    data = {"tables": rows, "empty": _("No tables were found.")}
     st.caption(formatting.count(len(found), "table") if found else "")
     if len(found) > MOST_TABLES:
         st.caption(_("The first {most} are shown.").format(most=MOST_TABLES))
@@ -66,20 +75,25 @@ def tables(library: Library, document: Document) -> None:
 
 def notes(library: Library, document: Document) -> list[Row]:
     """What was not read and why, what is hidden on pages, and what was read by text recognition."""
-    pages = library.pages(document.id)
+    place = places(library, document)
     rows = [_note(server_text(note)) for note in document.notes]
-    for page in pages:
+    for page in library.pages(document.id):
         if page.error:
             rows.append(
                 _note(
                     _("Page {page} could not be read: {error}").format(page=page.number, error=server_text(page.error)),
                     page.number,
+                    place=place(page.number),
                 )
             )
-        rows += [_note(_hidden(page, span), page.number, (span.start, span.end)) for span in page.hidden]
+        rows += [
+            _note(_hidden(page, span), page.number, (span.start, span.end), place(page.number)) for span in page.hidden
+        ]
     for edit in library.chunk_edits.of(document.id):
         if not edit.in_place:
-            rows.append(_note(_("A correction fits no passage any more: see Passages."), edit.page))
+            rows.append(
+                _note(_("A correction fits no passage any more: see Passages."), edit.page, place=place(edit.page))
+            )
     return rows
 
 
@@ -91,8 +105,7 @@ def told(rows: Sequence[Row]) -> None:
     )  # fmt: skip
 
 
-def _note(name: str, page: int = 0, span: tuple[int, int] = (0, 0)) -> Row:
-    place = formatting.page(page) if page else ""
+def _note(name: str, page: int = 0, span: tuple[int, int] = (0, 0), place: str = "") -> Row:
     return {"name": name, "level": 1, "warn": True, "place": place, "page": page, "here": False, "open": [page, *span]}
 
 
@@ -124,7 +137,7 @@ def _table(table: Table, document: Document) -> Row:
     before = [section.title for section in document.sections if (section.page, section.start) <= place]
     return {
         "caption": table.caption or (_("In “{section}”").format(section=before[-1]) if before else _("Table")),
-        "place": formatting.page(table.page), "rows": table.rows, "heads": table.heads,
+        "rows": table.rows, "heads": table.heads,
         "open": [table.page, table.start, table.end],
     }  # fmt: skip
 

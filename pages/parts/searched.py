@@ -92,7 +92,7 @@ def _passages(candidates: Sequence[Considered], titles: Mapping[str, str], key: 
     with st.container(key=f"{key}_searched_passages", gap="xxsmall"):
         for item in ranked:
             document_id = item.chunk_id.rpartition(":")[0]
-            place = formatting.plain(f"{item.title}, {formatting.page(item.page)}")
+            place = formatting.plain(f"{item.title}, {formatting.page(item.page, item.page_label)}")
             if document_id in titles:
                 place = f"[{place}](./?{urlencode({'d': document_id, 'p': item.page})})"
             outcome = "" if item.outcome == "passage" else f" :gray[{_(OUTCOMES.get(item.outcome, item.outcome))}]"
@@ -162,7 +162,9 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
 def rows(candidates: Sequence[Considered]) -> dict[str, Sequence[object]]:
     """The table by columns: a candidate with its place, its scores, and what became of it."""
     used = [name for name in _SCORES if any(name in candidate.scores for candidate in candidates)]
-    places = [" · ".join(p for p in (formatting.page(item.page), item.section) if p) for item in candidates]
+    places = [
+        " · ".join(p for p in (formatting.page(item.page, item.page_label), item.section) if p) for item in candidates
+    ]
     return {
         _("Candidate"): [table.text(f"{item.title}, {place}") for item, place in zip(candidates, places, strict=True)],
         **{_(_SCORES[name]): [item.scores.get(name) for item in candidates] for name in used},

@@ -177,5 +177,6 @@ def _ended(event: AddEvent) -> str:
         return f"{event.source}: failed. {event.error} {getattr(event.error, 'help', '')}".rstrip()
     if event.stage == "ready" and event.document is not None:
         one = event.document
-        return f"{event.source}: {event.note or 'ready'}, {counts(page=one.page_count, chunk=one.chunk_count)}"
+        left = f"; text recognition has {counts(page=one.to_recognise)} to go" if one.to_recognise else ""
+        return f"{event.source}: {event.note or 'ready'}, {counts(page=one.page_count, chunk=one.chunk_count)}{left}"
     return f"{event.source}: {event.note or event.stage}"

@@ -99,6 +99,7 @@ class Considered:
     section: str
     scores: Mapping[str, float]
     outcome: str
+    page_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def paragraphs(thread: Thread) -> Iterator[Paragraph]:
 
 
 def cite(citation: Citation) -> str:
-    """`[Title, Section, p. 12 (printed ix)]`, the page as everywhere; without a section that says no more."""
+    """`[Title, Section, p. ix]`, the page as everywhere; without a section that says no more."""
     section = citation.section if citation.section.casefold() != citation.title.casefold() else ""
     parts = [citation.title, section, counted(citation.page, citation.page_label)]
     return f"[{visible(', '.join(' '.join(part.split()) for part in parts if part.strip()))}]"

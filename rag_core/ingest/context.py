@@ -25,15 +25,6 @@ _REMOVED = "removed while it was added"
 _LOOK_S = 0.1
 
 
-def recognition_note(document: Document) -> str:
-    """What is said of a ready document some of whose pages text recognition has yet to read."""
-    if not document.to_recognise:
-        return ""
-    if document.to_recognise == 1:
-        return "ready; 1 page is being recognised"
-    return f"ready; {document.to_recognise} pages are being recognised"
-
-
 @dataclass(slots=True, eq=False)
 class RunContext:
     """One call of add, accept, resume, retry or replace. Thread-safe: its stages go on in threads of their own.
@@ -168,7 +159,7 @@ class RunContext:
             )
             self.tell(source, "failed", document=document, error=error)
         else:
-            self.tell(source, "ready", document=document, note=note or recognition_note(document))
+            self.tell(source, "ready", document=document, note=note)
 
     def give_up(self, work: Work, error: LecternError) -> None:
         """End a document's road: forgotten when cancelled, failed with its reason otherwise."""

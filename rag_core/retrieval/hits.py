@@ -49,7 +49,7 @@ def considered(candidates: Candidates, place: int, outcome: str) -> Considered:
     row = candidates.rows[place]
     scores = {name: round(score, 4) for name, score in _scores(candidates, place).items()}
     title = candidates.documents[row.document_id].title
-    return Considered(f"{row.document_id}:{row.index}", title, row.page, row.section, scores, outcome)
+    return Considered(f"{row.document_id}:{row.index}", title, row.page, row.section, scores, outcome, row.page_label)
 
 
 def _plain(text: str) -> str:

@@ -33,12 +33,12 @@ def test_a_page_is_found_opened_and_asked_about(open_page: Open) -> None:
     expect(line).to_have_value("")
     page.keyboard.type("fares to Tolsund")
     page.keyboard.press("Enter")
-    fares = page.locator(".result", has_text=HANDBOOK).filter(has_text="p. 6").first
+    fares = page.locator(".result", has_text=HANDBOOK).filter(has_text="p. 3").first
     expect(fares.locator("mark").first).to_have_text(re.compile("Fares?|Tolsund"))
     expect(fares.locator("img")).to_have_count(1)
     fares.locator(".open").click()
     assert boxes(page) >= 1
-    expect(page.locator(".passage .where")).to_contain_text("Page 6 of 13")
+    expect(page.locator(".passage .where")).to_contain_text("Page 3 (6 of 13)")
     assert "q=fares+to+Tolsund" in page.url
     page.keyboard.press("Escape")
     expect(page.locator(".passage")).to_have_count(0)

@@ -41,7 +41,7 @@ def test_chunks_tell_what_was_made_of_them() -> None:
     assert (row["original"], [mark[0] for mark in row["marks"]]) == (edit.original, ["corrected", "hidden text"])
     out = chunk_list._left_out(replace(edit, left_out=True))
     assert (out["index"], out["undo"], out["place"]) == (None, "Bring back", ("bridges.txt", 1, 0, 26))
-    assert chunk_list._astray(edit)["head"] == "Correction, p. 1"
+    assert chunk_list._astray(edit, "p. 1")["head"] == "Correction, p. 1"
 
 
 def test_lines_say_what_is_hidden_and_what_is_in_no_chunk() -> None:

@@ -168,10 +168,10 @@ def test_an_answer_says_how_sure_it_is_and_what_was_left_out() -> None:
         {
             "number": 1,
             "title": "Bridges",
-            "page": "p. 2 (printed ii)",
+            "page": "p. ii",
             "warning": "",
             "quote": "Bridges are made of steel.",
-            "copy": "“Bridges are made of steel.” [Bridges, Steel, p. 2 (printed ii)]",
+            "copy": "“Bridges are made of steel.” [Bridges, Steel, p. ii]",
             "place": ["bridges.txt", 2, "0-26"],
         }
     ]

@@ -156,7 +156,7 @@ def test_passages_say_which_hold_the_answer() -> None:
     assert [item["open"] for item in found] == [False, True, False]
     assert found[1]["place"] == "p. 2"
     printed = replace(a_result(1).found[0], page_label="ii")
-    assert opened.passages(a_result(1, found=(printed,)))[0]["place"] == "p. 1 (printed ii)"
+    assert opened.passages(a_result(1, found=(printed,)))[0]["place"] == "p. ii"
     assert "Hit rate 100 %" in opened.measured(a_result(1), (HIT_RATE, ANSWER_MS))
 
 

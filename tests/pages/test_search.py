@@ -139,7 +139,7 @@ def test_what_cannot_be_searched_is_said(held: FakeLibrary) -> None:
 
 def test_rows_of_the_list(held: FakeLibrary) -> None:
     first, second = results.rows([a_hit(), a_hit(ROADS, chunk_id="r", similar=2)], [b"png"])
-    assert (first["place"], first["number"], first["marks"]) == ("p. 2 (printed ii)", 1, [(0, 7)])
+    assert (first["place"], first["number"], first["marks"]) == ("p. ii", 1, [(0, 7)])
     assert first["scores"] == "meaning 0.70 · words 4.20"
     assert first["picture"] == "cG5n"
     assert (second["picture"], second["similar"]) == ("", "2 passages much like this")

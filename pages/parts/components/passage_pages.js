@@ -199,7 +199,7 @@ class Pages {
 
   set(slot, blocks) {
     const parts = [drawText(blocks, (figure) => viewerUrl(this.id, `/pages/${slot.number}/figures/${figure}`))];
-    if (this.slots.length > 1) parts.unshift(make("p", "turn quiet", _("Page {page}", { page: slot.number })));
+    if (this.slots.length > 1) parts.unshift(make("p", "turn quiet", _("Page {page}", { page: slot.label || slot.number })));
     slot.replaceChildren(...parts);
   }
 

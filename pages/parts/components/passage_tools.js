@@ -53,16 +53,16 @@ const tellPage = ({ where, tools }, pages, over = false) => {
   const named = label && label !== String(page);
   const words = pages.sound
     ? named ? _("Minute {page} of {whole} (from {label})", values) : _("Minute {page} of {whole}", values)
-    : named ? _("Page {page} of {whole} (printed {label})", values) : _("Page {page} of {whole}", values);
+    : named ? _("Page {label} ({page} of {whole})", values) : _("Page {page} of {whole}", values);
   const open = button("tool", words);
   open.title = _("Go to a page");
   open.dataset.act = "page";
   open.onclick = () =>
     edit(where, {
-      value: String(page), label: _("Page"), stop: () => tellPage({ where, tools }, pages, true),
+      value: pages.sound ? String(page) : label || String(page), label: _("Page"), stop: () => tellPage({ where, tools }, pages, true),
       save: (text) => {
         const number = about.pages.findIndex((one) => one[2] === text) + 1;
-        pages.go(Number.parseInt(text, 10) || number || page);
+        pages.go(number || Number.parseInt(text, 10) || page);
         tellPage({ where, tools }, pages, true);
         pages.view.focus({ preventScroll: true });
       },
@@ -141,6 +141,12 @@ const drawFinder = (pages, stop) => {
   return finder;
 };
 
+// As the document calls a page, else its place.
+const tellPlace = (pages, page) => {
+  const label = pages.about.pages[page - 1][2];
+  return pages.sound && label ? label : _("p. {page}", { page: label || page });
+};
+
 const drawOutline = (pages, stop) => {
   const list = make("nav", "headings");
   list.setAttribute("aria-label", _("Outline"));
@@ -149,7 +155,7 @@ const drawOutline = (pages, stop) => {
   sections.forEach(([title, level, page, start]) => {
     const row = button("row", title);
     row.style.paddingInlineStart = `${0.75 + 0.9 * Math.min(level - least, 5)}rem`;
-    row.append(make("span", "quiet", _("p. {page}", { page })));
+    row.append(make("span", "quiet", tellPlace(pages, page)));
     row.onclick = () => {
       pages.show([page, start, start + [...title].length]);
       stop();

@@ -45,7 +45,7 @@ def pdf_text(thread: Thread) -> str:
 
 
 def test_a_citation_names_title_section_and_page() -> None:
-    assert cite(STEEL) == "[Bridges, Steel & stone, p. 2 (printed ii)]"
+    assert cite(STEEL) == "[Bridges, Steel & stone, p. ii]"
     assert cite(GONE) == "[A lost_book, p. 2]"
 
 
@@ -53,16 +53,16 @@ def test_markdown_has_questions_answers_and_sources() -> None:
     text = export(a_thread(), "markdown").decode()
     assert text.startswith("# Bridges & \\<roads\\>\n")
     assert "\n## Of what?\n" in text
-    assert "steel**. [Bridges, Steel & stone, p. 2 (printed ii)] [A lost_book, p. 2]" in text
+    assert "steel**. [Bridges, Steel & stone, p. ii] [A lost_book, p. 2]" in text
     assert "Many are red. (not found in the passages)" in text
-    assert "- \\[Bridges, Steel & stone, p. 2 \\(printed ii\\)\\]\n\n  > Bridges are made of steel." in text
+    assert "- \\[Bridges, Steel & stone, p. ii\\]\n\n  > Bridges are made of steel." in text
     assert "*No.*" in text
 
 
 def test_a_perhaps_is_said_with_its_citation_and_its_doubt() -> None:
     text = "Perhaps: Bridges are made of steel. [1]\n\nNot sure: it does not say “2021”."
     near = replace(ANSWER, text=text, sentences=(), citations=(STEEL,), abstained=True)
-    said = "Perhaps: Bridges are made of steel. [Bridges, Steel & stone, p. 2 (printed ii)]"
+    said = "Perhaps: Bridges are made of steel. [Bridges, Steel & stone, p. ii]"
     assert answer_text(near) == f"{said}\n\nNot sure: it does not say “2021”."
     assert said in pdf_text(a_thread(near))
     answer = json.loads(export(a_thread(near), "json"))["messages"][0]["answer"]
@@ -72,7 +72,7 @@ def test_a_perhaps_is_said_with_its_citation_and_its_doubt() -> None:
 def test_what_is_copied_has_its_citations_and_loads_nothing() -> None:
     copied = answer_text(replace(ANSWER, text=f"So\u200b \u202esaid. {HOSTILE} [1][9]", sentences=()))
     assert copied.startswith("So said. ")
-    assert copied.endswith("[Bridges, Steel & stone, p. 2 (printed ii)]"), "a number without a passage is left out"
+    assert copied.endswith("[Bridges, Steel & stone, p. ii]"), "a number without a passage is left out"
     assert not re.search(r"(?<!\\)<img|(?<!\\)!\[|\]\(", copied)
 
 
@@ -87,7 +87,7 @@ def test_json_has_all_that_is_kept() -> None:
     record = json.loads(export(a_thread(), "json"))
     first, second = record["messages"]
     assert (first["rating"], first["reason"], second["error"]) == (-1, "half", "No.")
-    assert first["answer"]["citations"][0]["cite"] == "[Bridges, Steel & stone, p. 2 (printed ii)]"
+    assert first["answer"]["citations"][0]["cite"] == "[Bridges, Steel & stone, p. ii]"
     assert first["answer"]["sentences"][1]["supported"] is False
     assert [(one["id"], one["removed"]) for one in record["documents"]] == [("b", False), ("gone", True)]
 
@@ -111,7 +111,7 @@ def test_bibtex_names_each_cited_document_once() -> None:
 def test_pdf_has_the_whole_conversation() -> None:
     text = pdf_text(a_thread())
     assert "Bridges & <roads>" in text
-    assert "made of steel. [Bridges, Steel & stone, p. 2 (printed ii)]" in text
+    assert "made of steel. [Bridges, Steel & stone, p. ii]" in text
     assert "(not found in the passages)" in text
     assert "lack" not in text
 
@@ -122,7 +122,7 @@ def test_pdf_draws_a_table_with_its_head_on_each_page_and_keeps_a_table_too_wide
     told = f"So it was:\n\n| Year | Boats |\n|:--|--:|\n{rows}\n\nAnd\n{wide}\n\n|x| is no table."
     text = pdf_text(a_thread(replace(ANSWER, text=told, sentences=())))
     assert text.count("Year Boats") > 1
-    assert "1989 1989 boats [Bridges, Steel & stone, p. 2 (printed ii)]" in text
+    assert "1989 1989 boats [Bridges, Steel & stone, p. ii]" in text
     assert "| x | x |" in text
     assert "|x| is no table." in text
     assert text.count("|") == 43
