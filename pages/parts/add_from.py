@@ -126,12 +126,21 @@ def _followed(followed: list[FollowedSource], covered: Mapping[str, Coverage]) -
 def _lines(jobs: Jobs, covered: Mapping[str, Coverage]) -> None:
     _clear_old(jobs, covered)
     if visits := jobs.all(KIND):
+        ended = [job for job in visits if job.finished]
         with st.container(key="upload_sites", gap="xsmall"):
-            for job in visits[-SHOWN:]:
-                if job.finished:
-                    _ended(jobs, job, whole=job.name not in covered)
-                else:
+            for job in visits:
+                if not job.finished:
                     _working(jobs, job, covered.get(job.name))
+            for job in ended[: -adding.FEW - 1 : -1]:  # the rest follow as these are dismissed
+                _ended(jobs, job, whole=job.name not in covered)
+            if len(ended) > adding.FEW:
+                _more(jobs, len(ended) - adding.FEW)
+
+
+def _more(jobs: Jobs, count: int) -> None:
+    with st.container(key="upload_more_sites", horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(_("and {number} more").format(number=figure(count)))
+        st.button(_("Clear finished"), key="upload_clear_sites", type="tertiary", on_click=jobs.clear, args=(KIND,))
 
 
 def _clear_old(jobs: Jobs, covered: Collection[str]) -> None:

@@ -75,6 +75,8 @@ def row(document: Document) -> dict[str, Any]:
 
 
 def _state(document: Document) -> str:
+    if document.is_locked:
+        return _("Locked")
     left = document.to_recognise
     recognised = _("Ready, speech: {left} left") if document.is_recording else _("Ready, OCR: {left} left")
     return recognised.format(left=figure(left)) if left else _(filtering.STATES[document.state])

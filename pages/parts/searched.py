@@ -151,9 +151,7 @@ def _lines(trace: Trace, searched: Searched, titles: Mapping[str, str]) -> list[
         _("Years"): ", ".join(map(str, meant.years)),
         _("Together"): ", ".join(f"“{phrase}”" for phrase in meant.phrases),
         _("Without"): ", ".join(meant.excluded),
-        _("Documents meant"): ", ".join(
-            f"{titles.get(key, _('a removed one'))} ({figure(sure, '.2f')})" for key, sure in surest
-        ),
+        _("Documents meant"): ", ".join(titles.get(key, _("a removed one")) for key, _sure in surest),
         _("Expanded by"): searched.expansion,
     }
     return [f"**{name}**  {formatting.plain(value)}" for name, value in told.items() if value]

@@ -26,7 +26,7 @@ from pages.parts import (
 )
 from pages.parts.running_answers import RunningAnswer
 from rag_core.domain import COURTESY, Chunk, HiddenText, Job, Message, Page, Progress, Section, Sentence, Trace
-from rag_core.errors import ModelUnavailable
+from rag_core.errors import EncryptedDocument, ModelUnavailable
 from rag_core.text.invisible import visible
 from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, TEXT, FakeLibrary, a_document, an_answer
@@ -333,6 +333,8 @@ def test_rows_of_the_table() -> None:
     assert (row["state"], row["problem"], row["openable"], row["retryable"], row["pages"]) == (
         "Failed", "It is damaged.", False, True, "",
     )  # fmt: skip
+    row = document_table.row(a_document(state="failed", help=EncryptedDocument.default_help, page_count=0))
+    assert (row["state"], row["locked"], row["help"], row["retryable"]) == ("Locked", True, "", False)
 
 
 def test_progress_in_words() -> None:

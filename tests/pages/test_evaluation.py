@@ -72,6 +72,16 @@ def test_two_configurations_are_compared_by_one_click(library: FakeLibrary) -> N
     assert "4 questions · passages only" in said(test)
 
 
+def test_what_is_worse_is_not_offered(library: FakeLibrary) -> None:
+    filled(library)
+    library.evaluation.differences = (a_difference(difference=-0.06),)
+    test = draw()
+    press(test, "evaluation_run")
+    until(lambda: not resources.library().jobs.busy("evaluate"))
+    assert "Nothing measured says that" in said(again(test))
+    assert not [one for one in test.button if str(one.key).startswith("evaluation_apply_")]
+
+
 def test_what_is_ticked_is_tried_and_kept(library: FakeLibrary) -> None:
     filled(library)
     test = draw()

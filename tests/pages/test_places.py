@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import adding, hosting, owning, resources
+from pages.parts import adding, formatting, hosting, owning, resources
 from rag_core.domain import AddEvent, Coverage, FollowedSource
 from rag_core.errors import AddressRefused, SourceUnavailable
 from rag_core.settings import DoorSettings
@@ -75,6 +75,19 @@ def test_what_is_of_ones_own_network_is_allowed_where_it_was_refused(
     library.jobs.submit("visit", ADDRESS, depth=0)
     assert not settled(test).toggle
     assert "Whoever owns that machine" in said(test)
+
+
+def test_of_many_addresses_the_last_are_told_of_and_all_are_cleared_by_one_click(library: FakeLibrary) -> None:
+    library.held = [a_document()]
+    addresses = [f"http://127.0.0.1:{8000 + number}/" for number in range(5)]
+    for address in addresses:
+        refused = SourceUnavailable("No server answers there.", help="Is it running?")
+        library.script[address] = [AddEvent(address, "failed", error=refused)]
+        library.jobs.submit("visit", address, depth=0)
+    test = settled(draw("upload"))
+    named = [address for address in addresses if formatting.plain(address) in said(test)]
+    assert (named, "and 2 more" in said(test)) == (addresses[2:], True)
+    assert "No server answers" not in said(test.button(key="upload_clear_sites").click().run())
 
 
 def test_what_is_followed_is_listed_with_its_problem_and_updated(library: FakeLibrary) -> None:

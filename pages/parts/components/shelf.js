@@ -98,7 +98,7 @@ const drawTitle = (row, root) => {
   const line = make("span", "facts");
   if (facts) line.append(make("span", "quiet", facts));
   line.append(tagLine(row.tags, root.known, (change) => root.tell("tag", { ids: [row.id], ...change })));
-  cell.append(line);
+  if (facts || row.tags.length || !row.problem) cell.append(line);
   if (row.problem) {
     cell.append(make("span", "problem", row.problem));
     if (row.help) cell.append(make("span", "source quiet", row.help));

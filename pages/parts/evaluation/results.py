@@ -90,9 +90,12 @@ def _notes(runs: Sequence[Run]) -> None:
 
 
 def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, found: Sequence[Difference]) -> None:
-    """A button for each configuration that could be the library's; the better one stands out."""
+    """A button for each configuration that could be the library's; the better one stands out, and one that is worse
+    has none."""
     own = {field.key: field.value for field in library.evaluation.fields()}
-    named = {run.configuration.name: run for run in runs if applying.differs(run.configuration, own)}
+    worse = pair[1].id if pair and comparing.is_worse(found) else None
+    able = [run for run in runs if run.id != worse and applying.differs(run.configuration, own)]
+    named = {run.configuration.name: run for run in able}
     best = pair[1].id if pair and comparing.is_better(found) else None
     with st.container(key="evaluation_apply", horizontal=True, gap="small"):
         for number, (name, run) in enumerate(named.items()):
@@ -107,7 +110,7 @@ def _apply(library: Library, runs: Sequence[Run], pair: tuple[Run, Run] | None, 
     kind, configuration = dialogs.wanted()
     if kind == "apply":
         applying.form(library, configuration)
-    if pair and pair[1].configuration.changes and comparing.is_worse(found):
+    if pair and pair[1].configuration.changes and worse:
         st.caption(
             formatting.plain(
                 _("Nothing measured says that “{name}” is better.").format(name=pair[1].configuration.name)
