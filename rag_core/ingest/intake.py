@@ -128,18 +128,19 @@ def _gather(run: RunContext, item: Item, arrivals: Arrivals, repeated: Repeated,
         with stage("intake", item.name, item.key):
             data, visit = read_item(item, run.settings.reading.max_file_bytes)
             _check_room(run, _bytes(arrivals) + len(data))
+            sha256 = hashlib.sha256(data).hexdigest()
+            content = document_id_of(sha256, run.owner)
+            document_id, owner = run.storage.documents.people.place_of(content, run.owner, visit.location)
     except LecternError as error:
         run.tell(item.key, "failed", error=error)
         return
-    sha256 = hashlib.sha256(data).hexdigest()
-    document_id = document_id_of(sha256, run.owner)
     if document_id == item.unless:
         run.storage.sources.leave_out_still(visit)
         run.tell(item.key, "cancelled", note="it was removed from the library, and is as it was then")
         return
     if run.lease(document_id):
         arrivals[document_id] = (
-            replace(item, data=data), Accepted(document_id, sha256, item.name, "", len(data), visit, run.owner)
+            replace(item, data=data), Accepted(document_id, sha256, item.name, "", len(data), visit, owner)
         )  # fmt: skip
     else:
         repeated.append((item, document_id))

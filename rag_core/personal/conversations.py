@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Insights, Scope, StreamEvent
+from rag_core.domain import Conversation, Insights, Scope, StreamEvent
 from rag_core.exporting import ConversationForm
-from rag_core.personal.rights import Part, discreetly
+from rag_core.personal.rights import Part
 
 
 class PersonalHistory(Part):
     """What is done with conversations of their own; those of others are as ids that there are not."""
+
+    def get(self, conversation_id: str) -> Conversation:
+        """The heading of a conversation of theirs."""
+        return self._library.history.get(self._rights.conversation(conversation_id))
 
     def begun_by(self, conversation_id: str) -> str | None:
         """Who began a conversation of theirs."""
@@ -39,7 +43,7 @@ class PersonalHistory(Part):
     ) -> Iterator[StreamEvent]:
         """Go on with an answer that was cut, from what they see now."""
         own = self._rights.conversation(conversation_id)
-        return discreetly(self._library.history.go_on(own, message_id, cancellation, viewer=self._person))
+        return self._rights.discreetly(self._library.history.go_on(own, message_id, cancellation, viewer=self._person))
 
     def scope(self, conversation_id: str) -> Scope:
         """What a conversation is narrowed to."""

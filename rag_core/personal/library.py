@@ -35,7 +35,7 @@ from rag_core.personal.documents import (
     PersonalGuides,
     PersonalPagePlaces,
 )
-from rag_core.personal.rights import Part, Rights, discreet, discreetly
+from rag_core.personal.rights import Part, Rights
 from rag_core.personal.sharing import PersonalAccess, PersonalCollections, PersonalJobs, PersonalModels, PersonalPeople
 from rag_core.personal.tables import PersonalTablePlans, PersonalTableViews
 from rag_core.settings import Settings
@@ -118,7 +118,7 @@ class PersonalLibrary(Part):
     def document(self, document_id: str) -> Document:
         """One document that they see."""
         self._rights.see(document_id)
-        return self._library.document(document_id)
+        return self._library.people.seen(self._person, [self._library.document(document_id)])[0]
 
     def chunks(self, document_id: str, *, first: int = 0, limit: int | None = None) -> list[Chunk]:
         """Chunks of a document that they see."""
@@ -167,11 +167,9 @@ class PersonalLibrary(Part):
         return list(self.retrieve(question, scope=scope, **wanted).hits)
 
     def retrieve(self, question: str, *, scope: Scope | None = None, **wanted: Any) -> Retrieval:
-        """The same with its notes; how scores were come by tells of documents that they do not see."""
-        wanted.pop("index", None)  # what one of its own choosing lacks is told of the whole library
+        """The same with its notes."""
         found = self._library.retrieve(question, scope=self._rights.scope(scope), **wanted)
-        hits = tuple(replace(hit, scores={}) for hit in found.hits)
-        return replace(found, hits=hits, trace=replace(found.trace, searched=None))
+        return replace(found, hits=self._rights.hits(found.hits), trace=replace(found.trace, searched=None))
 
     def ask(self, question: str, **wanted: Any) -> Answer:
         """Answer a question; the same as the end of `stream`."""
@@ -187,7 +185,7 @@ class PersonalLibrary(Part):
         own = self._rights.conversation(conversation) if conversation else None
         if scope is None and own:
             scope = self._library.history.scope(own)
-        return discreetly(
+        return self._rights.discreetly(
             self._library.stream(question, conversation=own, scope=self._rights.scope(scope), **wanted)
         )  # fmt: skip
 
@@ -198,7 +196,7 @@ class PersonalLibrary(Part):
         own = self._rights.conversation(conversation) if conversation else None
         if scope is None and own:
             scope = self._library.history.scope(own)
-        return discreetly(
+        return self._rights.discreetly(
             self._library.reply(question, conversation=own, scope=self._rights.scope(scope), **wanted)
         )  # fmt: skip
 
@@ -221,7 +219,7 @@ class PersonalLibrary(Part):
     def messages(self, conversation_id: str) -> list[Message]:
         """The messages of a conversation of theirs."""
         found = self._library.messages(self._rights.conversation(conversation_id))
-        return [replace(one, answer=discreet(one.answer)) if one.answer else one for one in found]
+        return [replace(one, answer=self._rights.discreet(one.answer)) if one.answer else one for one in found]
 
     def _sees(self, document_id: str) -> bool:
         return self._library.people.role(self._person, document_id) is not None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from rag_core.domain import Answer, Document, DocumentFilter, Membership, Scope, StreamEvent
+from rag_core.domain import Answer, Document, DocumentFilter, Hit, Membership, Scope, StreamEvent
 from rag_core.errors import NotAllowed
 from rag_core.library import Library
 
@@ -67,6 +67,20 @@ class Rights:
         """A filter within what they may see."""
         return replace(wanted, viewer=self.person)
 
+    def hits(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """What was found as they see it: how scores were come by tells of documents that they do not see."""
+        found = self.library.people.seen(self.person, [hit.document for hit in hits]) if hits else []
+        return tuple(replace(hit, document=one, scores={}) for hit, one in zip(hits, found, strict=True))
+
+    def discreet(self, answer: Answer) -> Answer:
+        """An answer without what tells how often words stand in documents that they do not see."""
+        return replace(answer, hits=self.hits(answer.hits), trace=replace(answer.trace, searched=None))
+
+    def discreetly(self, events: Iterator[StreamEvent]) -> Iterator[StreamEvent]:
+        """The same of the events of an answer."""
+        for event in events:
+            yield replace(event, answer=self.discreet(event.answer)) if event.answer is not None else event
+
 
 class Part:
     """A part of the library as a person has it. What it has no method for is refused."""
@@ -81,18 +95,6 @@ class Part:
 
 class NotOffered(NotAllowed, AttributeError):
     """What no person is offered; AttributeError, so that `hasattr` is False for it."""
-
-
-def discreet(answer: Answer) -> Answer:
-    """An answer without what tells how often words stand in documents that are not seen."""
-    hits = tuple(replace(hit, scores={}) for hit in answer.hits)
-    return replace(answer, hits=hits, trace=replace(answer.trace, searched=None))
-
-
-def discreetly(events: Iterator[StreamEvent]) -> Iterator[StreamEvent]:
-    """The same of the events of an answer."""
-    for event in events:
-        yield replace(event, answer=discreet(event.answer)) if event.answer is not None else event
 
 
 def seen_document(rights: Rights, document: Document) -> Document:

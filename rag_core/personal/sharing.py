@@ -80,7 +80,7 @@ class PersonalPeople(Part):
         self._library.people.put(collection_id, document_id)
 
     def take_out(self, collection_id: str, document_id: str) -> None:
-        """Take a document of an editor out of a collection: their own, or any out of one that is theirs."""
+        """Take a document out of a collection: their own, or any out of one that is theirs."""
         self._rights.see(document_id)
         if self._rights.member(collection_id) != "owner":
             self._rights.own(document_id)
@@ -89,6 +89,13 @@ class PersonalPeople(Part):
 
 class PersonalJobs(Part):
     """Documents of their own on their way into the library."""
+
+    def get(self, job_id: str) -> Job:
+        """The job of a document of their own."""
+        job = self._library.jobs.get(job_id)
+        if self._library.people.role(self._person, job.document_id) != "owner":
+            raise KeyError(job_id)
+        return job
 
     def submit_all(self, kind: str, requests: Sequence[Request]) -> list[Job]:
         """Have accepted documents read."""

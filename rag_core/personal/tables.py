@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rag_core.domain import Answer, ColumnType, Document, TablePlan, TableReading, TableRows, TableView
-from rag_core.personal.rights import Part, discreet, seen_document
+from rag_core.personal.rights import Part, seen_document
 
 
 class PersonalTableViews(Part):
@@ -57,7 +57,7 @@ class PersonalTablePlans(Part):
         self._see(plan)
         own = self._rights.conversation(conversation) if conversation else None
         answer = self._library.table_plans.ask(plan, question, conversation=own, owner=self._person, **more)
-        return discreet(answer)
+        return self._rights.discreet(answer)
 
     def csv(self, plan: TablePlan) -> Iterator[bytes]:
         """All the rows that a plan finds."""

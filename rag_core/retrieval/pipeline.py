@@ -58,7 +58,9 @@ class Pipeline:
             return []
         plan = planned(settings)
         notes: list[str] = []
-        for sources in self.indexes.sources(plan.index, plan.scan, notes):
+        # What an index has yet to take may be of others, of whom who is sealed off learns nothing.
+        of_indexes = [] if queries[0].scope.sealed else notes
+        for sources in self.indexes.sources(plan.index, plan.scan, of_indexes):
             try:
                 return _Run(self.indexes, self._rerankers, sources, plan, notes, embed_ms).retrieve(queries)
             except (StoreCorrupt, StoreUnavailable) as error:

@@ -9,7 +9,7 @@ import numpy as np
 from rag_core.domain import Scope
 from rag_core.storage.indexes.dense import Within
 from rag_core.storage.postgres.database import Database, storable
-from rag_core.storage.postgres.people import COLLECTED, VISIBLE
+from rag_core.storage.postgres.people import TAGGED, VISIBLE
 from rag_core.storage.postgres.rows import YEAR
 
 Condition = tuple[str, dict[str, object]]
@@ -82,13 +82,10 @@ def _of_cards(scope: Scope) -> list[Condition]:
     if scope.years:
         found.append((f"{YEAR} = ANY(%(years)s)", {"years": list(scope.years)}))
     if scope.tags:
-        held, tags = (
-            "EXISTS (SELECT FROM document_tags t WHERE t.document_id = d.id AND t.tag = ANY(%(tags)s))",
-            [storable(one) for one in scope.tags],
-        )
+        tags = [storable(one) for one in scope.tags]
         if scope.viewer:
-            collected = COLLECTED.format(names="%(names)s", viewer="%(viewer)s")
-            found.append((f"({held} OR id IN ({collected}))", {"tags": tags, "names": [one.lower() for one in tags]}))
+            held = f"id IN ({TAGGED.format(names='%(tags)s', viewer='%(viewer)s')})"
         else:
-            found.append((held, {"tags": tags}))
+            held = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = d.id AND t.tag = ANY(%(tags)s))"
+        found.append((held, {"tags": tags}))
     return found

@@ -56,8 +56,9 @@ class Catalogue:
         self._storage.documents.cards.tag([*ids], [clean_tag(tag) for tag in add], [clean_tag(tag) for tag in remove])
 
     def tags(self, *, viewer: str = "") -> list[tuple[str, int]]:
-        """Every tag, in alphabetical order, with how many documents have it; of those alone that a viewer may see."""
-        return self._storage.documents.cards.tags(viewer)
+        """Every tag, in alphabetical order, with how many documents have it; those alone that a viewer may see."""
+        documents = self._storage.documents
+        return documents.people.tags(viewer) if viewer else documents.cards.tags()
 
     def set_aside(self, ids: Iterable[str], *, undo_s: float = 60.0) -> list[str]:
         """Remove ready documents so that `take_back` can undo it for some seconds: they are found no longer at once.

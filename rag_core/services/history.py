@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import DocumentFilter, Scope, StreamEvent
+from rag_core.domain import Conversation, DocumentFilter, Scope, StreamEvent
 from rag_core.exporting import ConversationForm, Thread, export
 from rag_core.services.questions import QuestionService
 from rag_core.storage import Storage
@@ -21,6 +21,13 @@ class History:
         self._storage = storage
         self._questions = questions
         self._kept = storage.conversations
+
+    def get(self, conversation_id: str) -> Conversation:
+        """A conversation's heading. Raises KeyError."""
+        conversation = self._kept.get(conversation_id)
+        if conversation is None:
+            raise KeyError(conversation_id)
+        return conversation
 
     def begun_by(self, conversation_id: str) -> str | None:
         """Who began a conversation, "" for the pages and commands; None where there is none."""
@@ -44,9 +51,7 @@ class History:
 
         Raises KeyError.
         """
-        conversation = next((one for one in self._kept.all() if one.id == conversation_id), None)
-        if conversation is None:
-            raise KeyError(conversation_id)
+        conversation = self.get(conversation_id)
         messages = self._kept.messages(conversation_id)
         cited = {citation.document_id for one in messages if one.answer for citation in one.answer.citations}
         seen = self._storage.documents.listed(DocumentFilter(viewer=viewer, ids=tuple(sorted(cited))))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from rag_core.domain import Membership
+from rag_core.domain import Document, Membership
 from rag_core.errors import ConfigurationError
 from rag_core.storage import Storage
 
@@ -38,6 +38,10 @@ class People:
         """What a person may do with a collection; None where they do not see it, or there is none."""
         return self._kept.membership(person, collection_id)
 
+    def seen(self, person: str, documents: Sequence[Document]) -> list[Document]:
+        """Documents that a person sees, with the tags that they have for that person."""
+        return self._kept.seen(person, documents)
+
     def give(self, ids: Iterable[str], person: str) -> None:
         """Make documents a person's own; "" makes them everybody's. Raises ConfigurationError for no address."""
         self._kept.give(list(ids), address_of(person) if person else "")
@@ -57,11 +61,11 @@ class People:
         self._kept.unshare(collection_id, address_of(person))
 
     def put(self, collection_id: str, document_id: str) -> None:
-        """Put a document of an editor into a collection of somebody else."""
+        """Put a document into a collection: one of an editor's, or of its owner's, whose tag its name becomes."""
         self._kept.put(collection_id, document_id)
 
     def take_out(self, collection_id: str, document_id: str) -> None:
-        """Take such a document out again."""
+        """Take a document out again."""
         self._kept.take_out(collection_id, document_id)
 
     def owner_of_conversation(self, conversation_id: str) -> str | None:

@@ -120,7 +120,7 @@ def unshare(library: Opened, collection_id: str, person: str) -> None:
 
 @router.put("/{collection_id}/documents/{document_id}", dependencies=[WRITE], status_code=204, response_class=Response)
 def put(library: Opened, collection_id: str, document_id: str) -> None:
-    """Put a document of one's own into a collection of somebody else that one edits."""
+    """Put a document of one's own into a collection that one owns or edits."""
     with there("collection or document"):
         library.collections.get(collection_id)
         library.document(document_id)
@@ -130,7 +130,7 @@ def put(library: Opened, collection_id: str, document_id: str) -> None:
 @router.delete("/{collection_id}/documents/{document_id}", dependencies=[WRITE], status_code=204,
                response_class=Response)  # fmt: skip
 def take_out(library: Opened, collection_id: str, document_id: str) -> None:
-    """Take such a document out again."""
+    """Take a document out again."""
     with there("collection or document"):
         library.collections.get(collection_id)
         library.document(document_id)

@@ -101,4 +101,4 @@ def export(library: Opened, conversation_id: str, form: Literal["markdown", "pdf
 
 def _found(library: Library, conversation_id: str) -> Conversation:
     with there("conversation"):
-        return {one.id: one for one in library.conversations()}[conversation_id]
+        return library.history.get(conversation_id)

@@ -250,7 +250,10 @@ def _given(body: bytes) -> SourcesGiven:
 
 
 def allowed(request: Request, path: Path) -> Path | Inside:
-    """A path that a caller may have read: any for whoever may read the data directory, else of folders that are set."""
+    """A path that a caller may have read: any for whoever may read the data directory, else of folders that are set; a
+    person none, and so learns of no file whether it is there."""
+    if caller_of(request).person:
+        raise Refused(403, f"{path} cannot be added.", "Send the file itself.")
     owner = caller_of(request).owner
     found = real_path(path) if owner else permitted(doors_of(request).settings, path)
     if found is None:

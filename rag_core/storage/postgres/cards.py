@@ -12,7 +12,6 @@ from psycopg.types.json import Jsonb
 from rag_core.domain import DocumentCard, Page, ParsedDocument, Section
 from rag_core.storage.postgres.changes import queue
 from rag_core.storage.postgres.database import Database, retried, storable
-from rag_core.storage.postgres.people import VISIBLE
 from rag_core.storage.postgres.rows import card_row
 
 # What a card is made of: the first pages, and so many characters of one.
@@ -77,13 +76,11 @@ class CardStore:
             )
         self._forget(*ids)
 
-    def tags(self, viewer: str = "") -> list[tuple[str, int]]:
-        """Every tag with how many documents have it, in alphabetical order; of those alone that a viewer may see."""
-        seen = f" AND d.id IN ({VISIBLE.format('%s')})" if viewer else ""
+    def tags(self) -> list[tuple[str, int]]:
+        """Every tag with how many documents have it, in alphabetical order."""
         rows = self._database.rows(
             "SELECT tag, count(*) FROM document_tags t JOIN documents d ON d.id = t.document_id"
-            f" WHERE d.state <> 'removing'{seen} GROUP BY tag ORDER BY lower(tag), tag",
-            (viewer,) if viewer else None,
+            " WHERE d.state <> 'removing' GROUP BY tag ORDER BY lower(tag), tag"
         )
         return [(row[0], row[1]) for row in rows]
 

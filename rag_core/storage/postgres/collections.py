@@ -13,10 +13,12 @@ from rag_core.domain import Collection, Scope
 from rag_core.storage.postgres.database import Database, retried, storable
 
 _COLLECTIONS = """
-    SELECT c.id, c.name, c.instructions, c.settings, c.created_at, (SELECT count(DISTINCT k.document_id)
-        FROM collected k JOIN documents d ON d.id = k.document_id WHERE k.collection_id = c.id
-        AND d.state <> 'removing'), c.owner
+    SELECT c.id, c.name, c.instructions, c.settings, c.created_at, {documents}, c.owner
     FROM collections c WHERE c.removed_at IS NULL """
+_COUNTED = _COLLECTIONS.format(
+    documents="""(SELECT count(DISTINCT k.document_id) FROM collected k JOIN documents d ON d.id = k.document_id
+        WHERE k.collection_id = c.id AND d.state <> 'removing')"""
+)
 # The collection that a person means by a name: their own before one that is shared with them.
 CALLED = (
     "(SELECT o.id FROM collections o WHERE lower(o.name) = lower(%(tag)s)"
@@ -40,15 +42,16 @@ class CollectionStore:
     def all(self, viewer: str = "") -> list[Collection]:
         """Every collection, or those that a viewer may see, in alphabetical order."""
         seen = "AND c.id IN (SELECT v FROM visible_collections(%(viewer)s) AS v) " if viewer else ""
-        rows = self._database.rows(f"{_COLLECTIONS}{seen}ORDER BY lower(c.name), c.owner", {"viewer": storable(viewer)})
+        rows = self._database.rows(f"{_COUNTED}{seen}ORDER BY lower(c.name), c.owner", {"viewer": storable(viewer)})
         return [Collection(*row) for row in rows]
 
     def in_effect(self, conversation_id: str | None, scope: Scope) -> Collection | None:
-        """That of a conversation, or else the one that a scope is, if any."""
+        """That of a conversation, or else the one that a scope is, if any; its documents are not counted."""
         tag = scope.tags[0] if len(scope.tags) == 1 else ""
         viewer = storable(scope.viewer)
         row = self._database.row(
-            _COLLECTIONS + "AND c.id = coalesce((SELECT v.collection FROM conversations v JOIN collections o"
+            _COLLECTIONS.format(documents="0")
+            + "AND c.id = coalesce((SELECT v.collection FROM conversations v JOIN collections o"
             " ON o.id = v.collection AND o.removed_at IS NULL WHERE v.id = %(conversation)s"
             " AND (%(viewer)s = '' OR o.id IN (SELECT s FROM visible_collections(%(viewer)s) AS s))),"
             f" {CALLED})",

@@ -119,6 +119,11 @@ class ConversationStore:
         rows = self._database.rows(f"{_CONVERSATIONS}WHERE {_OWN}{_NEWEST}", {"owner": storable(owner)})
         return [Conversation(*row) for row in rows]
 
+    def get(self, conversation_id: str) -> Conversation | None:
+        """One conversation."""
+        row = self._database.row(f"{_CONVERSATIONS}WHERE c.id = %s", (_id(conversation_id),))
+        return Conversation(*row) if row else None
+
     def find(self, words: Sequence[str], owner: str = "") -> list[Conversation]:
         """Conversations whose title, questions or answers hold each of the words, in any case; in the order of `all`.
 

@@ -159,9 +159,10 @@ class DocumentStore:
         return self.listed(DocumentFilter())
 
     def listed(self, wanted: DocumentFilter, offset: int = 0, limit: int | None = None) -> list[Document]:
-        """The documents that a filter leaves, newest first, from the one at `offset` on."""
+        """The documents that a filter leaves, newest first, from the one at `offset` on, as its viewer sees them."""
         where, values = self._lists.where(wanted)
-        return self._fetch(f"{where} ORDER BY added_at DESC, id OFFSET %s LIMIT %s", (*values, offset, limit))
+        found = self._fetch(f"{where} ORDER BY added_at DESC, id OFFSET %s LIMIT %s", (*values, offset, limit))
+        return self.people.seen(wanted.viewer, found) if wanted.viewer else found
 
     def count(self, wanted: DocumentFilter) -> int:
         """How many documents a filter leaves."""

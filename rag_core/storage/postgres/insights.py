@@ -108,7 +108,7 @@ class InsightsStore:
         titles of its `sections` are, in small letters."""
         with self._database.transaction() as connection:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            until, first = _moments(connection)
+            until, first = _moments(connection, scope.viewer)
             since = first if days is None else until - timedelta(days=days - 1)
             step = _step(since, until)
             values = {
@@ -135,9 +135,13 @@ class InsightsStore:
         return Placed(tuple(row[:3] for row in rows), vectors)
 
 
-def _moments(connection: Connection[TupleRow]) -> tuple[datetime, datetime]:
-    """Now, and when the first question was asked, in the database's time zone."""
-    row = connection.execute("SELECT now(), coalesce(min(created_at), now()) FROM messages").fetchone()
+def _moments(connection: Connection[TupleRow], viewer: str) -> tuple[datetime, datetime]:
+    """Now, and when the first question was asked, by a viewer if there is one, in the database's time zone."""
+    row = connection.execute(
+        "SELECT now(), coalesce(min(m.created_at), now()) FROM messages m JOIN conversations c"
+        " ON c.id = m.conversation_id WHERE %(viewer)s::text = '' OR c.owner = %(viewer)s",
+        {"viewer": viewer},
+    ).fetchone()
     return row if row else (datetime.now().astimezone(), datetime.now().astimezone())
 
 

@@ -7,19 +7,19 @@ from itertools import chain
 
 from rag_core.domain import DocumentFilter
 from rag_core.storage.postgres.database import Database, literal, storable
-from rag_core.storage.postgres.people import COLLECTED, VISIBLE
+from rag_core.storage.postgres.people import TAGGED, VISIBLE
 from rag_core.storage.postgres.rows import YEAR
 
 # What knows capitals beyond A to Z: PostgreSQL's own since 17, or ICU's. A database's default may know none.
 _COLLATIONS = ("pg_c_utf8", "und-x-icu")
-# Every tag once, by steps through the index: there are few of them, and many documents that have one.
+# Every tag and name of a collection once, tags by steps through the index: they are few, and many documents have one.
 _TAGS = """
     WITH RECURSIVE found AS (
         (SELECT tag FROM document_tags ORDER BY tag LIMIT 1)
         UNION ALL
         SELECT (SELECT t.tag FROM document_tags t WHERE t.tag > found.tag ORDER BY t.tag LIMIT 1)
         FROM found WHERE found.tag IS NOT NULL
-    ) SELECT tag FROM found WHERE tag IS NOT NULL
+    ) SELECT tag FROM found WHERE tag IS NOT NULL UNION SELECT name FROM collections WHERE removed_at IS NULL
 """
 _TAGGED = "EXISTS (SELECT FROM document_tags t WHERE t.document_id = documents.id AND t.tag = ANY(%s))"
 _NAMES = "title || ' ' || coalesce((SELECT string_agg(name, ' ') FROM sources WHERE document_id = documents.id), '')"
@@ -49,10 +49,8 @@ class Lists:
             names = {tag.casefold() for tag in group}
             tagged = [tag for tag in spellings if tag.casefold() in names]
             if wanted.viewer:
-                yield (
-                    f"({_TAGGED} OR id IN ({COLLECTED.format(names='%s', viewer='%s')}))",
-                    (tagged, [storable(tag).lower() for tag in group], storable(wanted.viewer)),
-                )
+                viewer = storable(wanted.viewer)
+                yield f"id IN ({TAGGED.format(names='%s', viewer='%s')})", (tagged, viewer, tagged, viewer)
             else:
                 yield _TAGGED, tagged
         if wanted.seen and not wanted.viewer:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import LiteralString
 
-from rag_core.domain import Membership
+from rag_core.domain import Document, Membership
 from rag_core.storage.postgres.database import Database, storable
 
 VISIBLE = "SELECT v FROM visible_documents({}) AS v"
 """The ids of the documents that a person may see; in its place stands how a statement names that person."""
-COLLECTED = """SELECT k.document_id FROM collected k JOIN collections c ON c.id = k.collection_id
-    WHERE lower(c.name) = ANY({names}) AND c.id IN (SELECT v FROM visible_collections({viewer}) AS v)"""
-"""The ids of the documents of collections that a person sees and that have these names, in small letters: what editors
-put into one need not have its name as a tag."""
+TAGGED = """SELECT t.document_id FROM document_tags t JOIN documents o ON o.id = t.document_id
+    WHERE t.tag = ANY({names}) AND o.owner IN ('', {viewer})
+    UNION ALL
+    SELECT k.document_id FROM collected k JOIN collections c ON c.id = k.collection_id
+    WHERE lower(c.name) IN (SELECT lower(n) FROM unnest({names}::text[]) AS n (n))
+    AND c.id IN (SELECT v FROM visible_collections({viewer}) AS v)"""
+"""The ids of the documents that have one of some tags for a person: the tags of what is theirs or everybody's, and the
+names of collections that they see. Other tags of what is shared with them are its owner's alone."""
+_TAGS = """SELECT t.document_id, t.tag FROM document_tags t JOIN documents o ON o.id = t.document_id
+    WHERE o.owner IN ('', %(viewer)s)
+    UNION
+    SELECT k.document_id, c.name FROM collected k JOIN collections c ON c.id = k.collection_id
+    WHERE c.id IN (SELECT v FROM visible_collections(%(viewer)s) AS v)"""
 _ROLE = f"""
     SELECT CASE
         WHEN d.owner = %(person)s AND %(person)s <> '' THEN 'owner'
@@ -20,6 +32,13 @@ _ROLE = f"""
             WHERE k.document_id = d.id AND s.person = %(person)s AND s.role IN ('editor', 'owner')) THEN 'editor'
         WHEN d.id IN ({VISIBLE.format("%(person)s")}) THEN 'reader' END
     FROM documents d WHERE d.id = %(document)s AND d.state <> 'removing'"""
+
+# Whose the document last seen at a place was, and whose the one of an id is.
+_PLACED = """
+    SELECT (SELECT d.owner FROM sources s JOIN documents d ON d.id = s.document_id
+            WHERE s.location <> '' AND md5(s.location) = md5(%(location)s) AND s.location = %(location)s
+            ORDER BY s.looked_at DESC LIMIT 1),
+        (SELECT owner FROM documents WHERE id = %(document)s AND state <> 'removing')"""
 
 
 class PeopleStore:
@@ -47,6 +66,26 @@ class PeopleStore:
         )
         return row[0] if row else None
 
+    def seen(self, viewer: str, documents: Sequence[Document]) -> list[Document]:
+        """Documents that a person sees, with the tags that they have for that person."""
+        rows = self._database.rows(
+            f"SELECT document_id, array_agg(tag ORDER BY lower(tag), tag) FROM ({_TAGS}) AS t"
+            " WHERE document_id = ANY(%(ids)s) GROUP BY document_id",
+            {"viewer": storable(viewer), "ids": [document.id for document in documents]},
+        )
+        tags = {row[0]: tuple(row[1]) for row in rows}
+        return [replace(document, tags=tags.get(document.id, ())) for document in documents]
+
+    def tags(self, viewer: str) -> list[tuple[str, int]]:
+        """The tags that documents have for a person, with how many have each, in alphabetical order."""
+        rows = self._database.rows(
+            f"SELECT tag, count(*) FROM ({_TAGS}) AS t JOIN documents d ON d.id = document_id"
+            f" WHERE state <> 'removing' AND document_id IN ({VISIBLE.format('%(viewer)s')})"
+            " GROUP BY tag ORDER BY lower(tag), tag",
+            {"viewer": storable(viewer)},
+        )
+        return [(row[0], row[1]) for row in rows]
+
     def owner_of_conversation(self, conversation_id: str) -> str | None:
         """Whose a conversation is, "" where it is nobody's in particular; None where there is none."""
         row = self._database.row("SELECT owner FROM conversations WHERE id = %s", (storable(conversation_id),))
@@ -59,6 +98,23 @@ class PeopleStore:
             (storable(message_id),),
         )
         return row[0] if row else None
+
+    def place_of(self, document_id: str, owner: str, location: str) -> tuple[str, str]:
+        """The id and the owner of what comes in for an owner, by the id that its content has.
+
+        What follows at a place is whose the one before was, and what is added from another place whose it is already:
+        nothing that was given away becomes everybody's. An id that another owner's document has is another one.
+        """
+        location = storable(location)
+        row = self._database.row(_PLACED, {"location": location, "document": document_id})
+        before, held = row or (None, None)
+        if location and not owner:
+            owner = (held if before is None else before) or ""
+        while held is not None and held != owner:
+            document_id = hashlib.sha256(document_id.encode()).hexdigest()[:32]
+            row = self._database.row(_PLACED, {"location": "", "document": document_id})
+            held = row[1] if row else None
+        return document_id, owner
 
     def give(self, ids: Sequence[str], person: str) -> None:
         """Make documents a person's own; "" makes them everybody's."""
@@ -76,11 +132,12 @@ class PeopleStore:
         return {row[0]: row[1] for row in rows}
 
     def share(self, collection_id: str, person: str, role: Membership) -> None:
-        """Share a collection with a person, or let them do more or less with it."""
+        """Share a collection with a person, or let them do more or less with it; its owner does whatever they want."""
         self._database.execute(
-            "INSERT INTO collection_members (collection_id, person, role) VALUES (%s, %s, %s)"
+            "INSERT INTO collection_members (collection_id, person, role)"
+            " SELECT id, %(person)s, %(role)s FROM collections WHERE id = %(id)s AND owner <> %(person)s"
             " ON CONFLICT (collection_id, person) DO UPDATE SET role = excluded.role",
-            (storable(collection_id), storable(person), role),
+            {"id": storable(collection_id), "person": storable(person), "role": role},
         )
 
     def unshare(self, collection_id: str, person: str) -> None:
@@ -93,15 +150,26 @@ class PeopleStore:
         )
 
     def put(self, collection_id: str, document_id: str) -> None:
-        """Put a document of an editor into a collection."""
-        self._database.execute(
-            "INSERT INTO collection_documents (collection_id, document_id) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            (storable(collection_id), storable(document_id)),
-        )
+        """Put a document into a collection: an editor's to the others, one of its owner's by its name as a tag."""
+        self._place(
+            "WITH placed AS (INSERT INTO collection_documents SELECT c.id, d.id FROM collections c, documents d"
+            " WHERE c.id = %(collection)s AND d.id = %(document)s AND d.owner <> c.owner ON CONFLICT DO NOTHING)"
+            " INSERT INTO document_tags SELECT d.id, c.name FROM collections c, documents d"
+            " WHERE c.id = %(collection)s AND d.id = %(document)s AND d.owner = c.owner ON CONFLICT DO NOTHING",
+            collection_id, document_id,
+        )  # fmt: skip
 
     def take_out(self, collection_id: str, document_id: str) -> None:
-        """Take such a document out again."""
-        self._database.execute(
-            "DELETE FROM collection_documents WHERE collection_id = %s AND document_id = %s",
-            (storable(collection_id), storable(document_id)),
-        )
+        """Take a document out again."""
+        self._place(
+            "WITH gone AS (DELETE FROM collection_documents"
+            " WHERE collection_id = %(collection)s AND document_id = %(document)s)"
+            " DELETE FROM document_tags t USING collections c, documents d WHERE c.id = %(collection)s"
+            " AND d.id = %(document)s AND d.owner = c.owner AND t.document_id = d.id AND t.tag = c.name",
+            collection_id, document_id,
+        )  # fmt: skip
+
+    def _place(self, statement: LiteralString, collection_id: str, document_id: str) -> None:
+        values = {"collection": storable(collection_id), "document": storable(document_id)}
+        self._database.execute(statement, values)
+        self._forget(document_id)

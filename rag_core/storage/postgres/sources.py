@@ -38,6 +38,11 @@ _INHERIT_TAGS = """
     SELECT p.new, t.tag FROM unnest(%s::text[], %s::text[]) AS p (old, new)
     JOIN document_tags t ON t.document_id = p.old ON CONFLICT DO NOTHING
 """
+_INHERIT_PLACES = """
+    INSERT INTO collection_documents (collection_id, document_id)
+    SELECT e.collection_id, p.new FROM unnest(%s::text[], %s::text[]) AS p (old, new)
+    JOIN collection_documents e ON e.document_id = p.old ON CONFLICT DO NOTHING
+"""
 _INHERIT_TITLE = """
     UPDATE documents n SET title_by_user = o.title_by_user, title = o.title_by_user
     FROM unnest(%s::text[], %s::text[]) AS p (old, new) JOIN documents o ON o.id = p.old
@@ -85,8 +90,8 @@ class SourceStore:
     def supersede(self, ids: Collection[str] | None = None) -> list[str]:
         """Have ready documents take the places of what their sources led to before; None asks for all.
 
-        Tags, and the title that a user gave, go over to them. Returns the documents that have no source any more;
-        they are being removed.
+        Tags, places in collections, and the title that a user gave, go over to them. Returns the documents that have no
+        source any more; they are being removed.
         """
         with self._database.transaction() as connection:
             pairs = connection.execute(_OLDER, {"all": ids is None, "ids": list(ids or ())}).fetchall()
@@ -94,6 +99,7 @@ class SourceStore:
                 return []
             columns = [[row[0] for row in pairs], [row[1] for row in pairs]]
             connection.execute(_INHERIT_TAGS, columns)
+            connection.execute(_INHERIT_PLACES, columns)
             retitled = [row[0] for row in connection.execute(_INHERIT_TITLE, columns).fetchall()]
             gone = _let_go(connection, columns[0])
             append(connection, "describe", retitled)

@@ -7,96 +7,40 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from rag_core import Library, Scope, Settings, Upload
-from rag_core.domain import Document
+from rag_core import Scope
 from rag_core.errors import ConfigurationError, NotAllowed
 from rag_core.personal import library_of
-from rag_core.settings import DoorSettings
-from tests.rag_core.api.conftest import Served, serve
-
-HOST = "192.0.2.7"
-ADA, BOB, EVE = "ada@example.org", "bob@example.org", "eve@example.org"
-SECRET = (
-    "# Orchestra\n\n## Instruments\n\nThe xylophone of Igor Vantablack is named Blueheron and costs 7715533 euros.\n\n"
-    "The quixotron is kept in the cellar of Zanzibarra."
+from tests.rag_core.api.house import (
+    ADA,
+    BOB,
+    EVE,
+    GUESSED,
+    HOST,
+    PRICES,
+    QUESTION,
+    SECRET,
+    WORDS,
+    House,
+    added,
+    assert_whole,
+    opened,
+    same,
+    secrets_in,
 )
-PRICES = "Instrument,Price\nxylophone,7715533\nquixotron,8815533\nblueheron,9915533\n"
-WORDS = (
-    "xylophone",
-    "vantablack",
-    "blueheron",
-    "quixotron",
-    "zanzibarra",
-    "7715533",
-    "8815533",
-    "topsecret",
-    "orchestra",
-)
-GUESSED = "f" * 32
-QUESTION = "What does the xylophone of Igor Vantablack cost?"
-# What differs in answers to the same: times, and what was made up for each.
-_PASSING = re.compile(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+|\"took_ms\": ?[\d.]+")
-
-
-@dataclass(frozen=True)
-class House:
-    """A library of three people, with what Ada has in it."""
-
-    served: Served
-    keys: dict[str, str]
-    secret: Document
-    prices: Document
-    collection: str
-    conversation: str
-    message: str
-
-    def client(self, person: str, role: str = "write") -> httpx.Client:
-        return self.served.client(self.keys[f"{person} {role}"], Host=HOST)
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory, new_database: Callable[[], str]) -> Iterator[House]:
-    folder = tmp_path_factory.mktemp("house")
-    settings = Settings(_env_file=None, data_dir=folder / "library", database_url=new_database())
-    with Library.open(settings) as library:
-        everybodys(library, "rules.txt", "The annual leave of employees is 27 days.")
-        ada, bob = library_of(library, ADA), library_of(library, BOB)
-        secret, prices = added(ada, "vantablack.md", SECRET), added(ada, "prices.csv", PRICES)
-        ada.catalogue.tag([secret.id, prices.id], add=["TopSecret"])
-        collection = ada.collections.make("TopSecret", instructions="Name the orchestra.").id
-        answer = ada.ask(QUESTION, conversation="adas-own")
-        assert "7715533" in answer.text
-        added(bob, "note.txt", "Trains are booked by the office in Utrecht.")
-        library.storage.settle()
-        keys = {
-            f"{person} {role}": library.access.create(f"{person} {role}", role, person=person)[1]
-            for person in (ADA, BOB, EVE) for role in ("read", "write")
-        }  # fmt: skip
-        with serve(library, HOST, DoorSettings(rate_per_s=1e6)) as served:
-            yield House(served, keys, secret, prices, collection, answer.conversation, answer.message_id)
-
-
-def everybodys(library: Library, name: str, text: str) -> Document:
-    return added(library, name, text)
-
-
-def added(library: Library, name: str, text: str) -> Document:
-    *_, last = library.add([Upload(name, text.encode())])
-    assert last.document is not None, last.error
-    return last.document
-
-
-def secrets_in(text: str) -> list[str]:
-    return [word for word in WORDS if word in text.casefold()]
+    with opened(tmp_path_factory.mktemp("house"), new_database()) as made:
+        yield made
 
 
 def routes(app: FastAPI) -> list[tuple[str, str]]:
@@ -146,13 +90,6 @@ def bodies(house: House, guessed: bool) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def same(house: House, text: str) -> str:
-    """An answer with every id of a thing as one word."""
-    for one in (house.secret.id, house.prices.id, house.collection, house.conversation, house.message, GUESSED):
-        text = text.replace(one, "ID")
-    return _PASSING.sub("T", text)
-
-
 def test_no_path_of_rest_tells_what_there_is(house: House) -> None:
     app = house.served.doors.make()
     assert isinstance(app, FastAPI)
@@ -180,18 +117,6 @@ def test_no_path_of_rest_tells_what_there_is(house: House) -> None:
                         assert same(house, mine.text) == same(house, theirs.text), (method, path, body)
     assert tries > 100, tries
     assert_whole(house)
-
-
-def assert_whole(house: House) -> None:
-    """What Ada has is as it was."""
-    ada = library_of(house.served.library, ADA)
-    assert {one.title for one in ada.documents()} >= {house.secret.title, house.prices.title}
-    assert ada.document(house.secret.id).tags == ("TopSecret",)
-    assert [one.question for one in ada.messages(house.conversation)] == [QUESTION]
-    assert ada.messages(house.conversation)[0].rating is None
-    assert [one.name for one in ada.collections.all()] == ["TopSecret"]
-    assert ada.people.members(house.collection) == {}
-    assert ada.search(QUESTION)[0].document.id == house.secret.id
 
 
 def questions(house: House) -> list[dict[str, Any]]:
@@ -255,34 +180,6 @@ def test_no_answer_tells_of_what_is_not_seen(house: House) -> None:
     assert_whole(house)
 
 
-def test_no_tool_of_an_assistant_tells_what_there_is(house: House) -> None:
-    def call(client: httpx.Client, name: str, **given: Any) -> str:
-        sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": given}}
-        return client.post("/mcp", json=sent, headers={"Accept": "application/json, text/event-stream"}).text
-
-    with house.client(BOB) as bob, house.client(ADA) as ada:
-        assert "7715533" in call(ada, "read_document", id=house.secret.id)
-        assert house.secret.id in call(ada, "list_documents")
-        for name, given in (
-            ("list_documents", {}), ("list_documents", {"tag": "TopSecret"}), ("list_documents", {"words": "vanta"}),
-            ("search", {"question": "instruments", "k": 50}), ("ask", {"question": "What do instruments cost?"}),
-            ("ask", {"question": "And it?", "earlier": ["What do instruments cost?"]}),
-        ):  # fmt: skip
-            assert not secrets_in(call(bob, name, **given)), (name, given)
-        for name in ("search", "ask"):
-            told = {call(bob, name, question="cost", names=[one]).replace(one, "N") for one in ("TopSecret", "nosuch")}
-            assert len(told) == 1, told
-        told = {same(house, call(bob, "read_document", id=one)) for one in (house.secret.id, GUESSED)}
-        assert len(told) == 1, told
-        read = {"jsonrpc": "2.0", "id": 1, "method": "resources/read"}
-        answers = {
-            same(house, bob.post("/mcp", json={**read, "params": {"uri": f"lectern://documents/{one}"}},
-                                 headers={"Accept": "application/json, text/event-stream"}).text)
-            for one in (house.secret.id, GUESSED)
-        }  # fmt: skip
-        assert len(answers) == 1, answers
-
-
 def test_adding_and_naming_the_same_tells_nothing(house: House) -> None:
     with house.client(BOB) as bob, house.client(EVE) as eve:
         sent = {"content": SECRET.encode(), "headers": {"Content-Type": "application/octet-stream"}}
@@ -304,10 +201,48 @@ def test_adding_and_naming_the_same_tells_nothing(house: House) -> None:
         for one in (mine["id"], other["paper_id"]):
             assert bob.delete(f"/api/v1/documents/{one}").status_code == 204
         assert bob.delete(f"/api/v1/collections/{made.json()['id']}").status_code == 204
-        for paths in (["/etc/passwd"], [str(house.served.library.folder)]):
-            assert bob.post("/api/v1/documents", json={"paths": paths}).status_code == 403
+        given = house.served.library.folder.parent / "given"
+        for path in ("/etc/passwd", house.served.library.folder, given / "vantablack.md", given / "nosuch.md"):
+            for door, body in (("documents", {"paths": [str(path)]}), ("sources", {"folder": str(path)})):
+                refused = bob.post(f"/api/v1/{door}", json=body)
+                assert (refused.status_code, f"{path} cannot be added." in refused.text) == (403, True), refused.text
         assert bob.post("/api/v1/documents", json={"addresses": [{"address": "http://127.0.0.1/"}]}).status_code == 403
     assert_whole(house)
+
+
+def test_what_a_person_began_is_theirs_to_follow(house: House) -> None:
+    with house.client(BOB) as bob, house.client(EVE) as eve:
+        sent = {
+            "content": b"The ferry to Texel leaves at noon.",
+            "headers": {"Content-Type": "application/octet-stream"},
+        }
+        (job,) = bob.post("/api/v1/documents?name=ferry.txt&wait=false", **sent).json()["jobs"]
+        while (told := bob.get(f"/api/v1/jobs/{job['id']}").json())["state"] in ("waiting", "running"):
+            time.sleep(0.05)
+        assert told["state"] == "done", told
+        unknown = eve.get(f"/api/v1/jobs/{GUESSED}")
+        theirs = eve.get(f"/api/v1/jobs/{job['id']}")
+        assert (theirs.status_code, theirs.json()["detail"]) == (404, unknown.json()["detail"])
+        assert eve.post(f"/api/v1/jobs/{job['id']}/cancel").status_code == 404
+        asked = bob.post(
+            "/api/v1/ask", json={"question": "When does the ferry leave?", "conversation": "mychat"}
+        ).json()
+        assert "noon" in asked["text"]
+        kept = bob.get("/api/v1/conversations/mychat")
+        assert kept.json()["conversation"]["id"] == asked["conversation"]
+        assert [one["question"] for one in kept.json()["messages"]] == ["When does the ferry leave?"]
+        assert bob.patch("/api/v1/conversations/mychat", json={"title": "Ferry"}).json()["title"] == "Ferry"
+        assert eve.get("/api/v1/conversations/mychat").status_code == 404
+        assert bob.delete("/api/v1/conversations/mychat").status_code == 204
+        made = bob.post("/api/v1/collections", json={"name": "Trips"}).json()["id"]
+        placed = f"/api/v1/collections/{made}/documents/{told['document_id']}"
+        for change, tags, count in ((bob.put, ["Trips"], 1), (bob.delete, [], 0)):
+            assert change(placed).status_code == 204
+            assert bob.get(f"/api/v1/documents/{told['document_id']}").json()["tags"] == tags
+            counts = {one["id"]: one["documents"] for one in bob.get("/api/v1/collections").json()["collections"]}
+            assert counts[made] == count
+        assert bob.delete(f"/api/v1/collections/{made}").status_code == 204
+        assert bob.delete(f"/api/v1/documents/{told['document_id']}").status_code == 204
 
 
 def test_a_table_of_ones_own_is_not_joined_with_one_that_is_not_seen(house: House) -> None:

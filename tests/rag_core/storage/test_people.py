@@ -90,17 +90,17 @@ def test_a_collection_is_shared_and_taken_back(storage: Storage, add: Callable[.
 
 
 def test_names_and_tags_of_one_person_are_free_for_another(storage: Storage, add: Callable[..., str]) -> None:
-    collections, cards = storage.documents.collections, storage.documents.cards
+    collections, cards, people = storage.documents.collections, storage.documents.cards, storage.documents.people
     add("a", ADA, "SeCrEt")
     of_bob = add("b", BOB, "secret")
     made = {person: collections.make("secret", "", {}, person) for person in (ADA, BOB, "")}
     assert [one.name for one in collections.all(ADA)] == ["secret", "SeCrEt"]
-    assert cards.tags(BOB) == [("secret", 1)]
+    assert people.tags(BOB) == [("secret", 1)]
     assert cards.tags() == [("SeCrEt", 1), ("secret", 1)]
     with pytest.raises(ValueError, match="name"):
         collections.make("SECRET", "", {}, BOB)
     collections.change(made[BOB], "Open", "", {})
-    assert (cards.tags(BOB), cards.tags(ADA)) == ([("Open", 1)], [("SeCrEt", 1)])
+    assert (people.tags(BOB), people.tags(ADA)) == ([("Open", 1)], [("SeCrEt", 1)])
     assert storage.documents.get(of_bob).tags == ("Open",)  # type: ignore[union-attr]
     collections.change(made[BOB], "Secret", "", {})
     for viewer, wanted in ((ADA, made[ADA]), (BOB, made[BOB]), (EVE, made[""]), ("", made[""])):
