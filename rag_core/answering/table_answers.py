@@ -51,7 +51,7 @@ def written_of(
     numbers = tuple(dict.fromkeys(register.number(_quote(*one)) for one in cited))
     if not numbers and len(result.rows):
         return None
-    said = finding(plan, result, table, asked)
+    said = finding(plan, result, table, asked, document.title)
     sentences = (
         Sentence(f"{PERHAPS} {said}" if doubt else said, numbers),
         Sentence(derivation(plan, result, table, document.title)),

@@ -290,7 +290,8 @@ def _explained(scene: Scene, one: Ranked) -> tuple[set[int], set[int], set[int]]
     sizes = {place for place, size in scene.words.sizes.items() if size == plan.size}
     return (
         _covered(plan.conditions) | _covered(_of_same_row(scene, one)) | sizes,
-        {place for column in (*columns, *constrained) for place in scene.named[column]},
+        {place for column in (*columns, *constrained) for place in scene.named[column]}
+        | {place for place, measures in scene.measured.items() if not measures.isdisjoint(columns)},
         {place for column in columns for place in scene.alternatives[column]},
     )
 

@@ -36,7 +36,7 @@ def balances(table: WholeTable) -> set[int]:
 def row_numbers(table: WholeTable) -> set[int]:
     """The first column, where it has whole numbers that go up by one from row to row."""
     column = table.columns[0]
-    if column.kind != "number" or not column.is_key or len(column.codes) < _FEWEST:
+    if column.kind != "number" or not column.is_key or len(column.codes) < _FEWEST or column.may_be_years:
         return set()
     numbers = column.values[column.codes[:_FIRST_ROWS]][~table.totals[:_FIRST_ROWS]]
     return {0} if bool((np.diff(numbers) == 1).all() and (numbers % 1 == 0).all()) else set()
@@ -78,7 +78,7 @@ def _names_rows(column: Column, table: WholeTable) -> bool:
         return False
     numbers = column.values[column.codes[:_FIRST_ROWS]][~table.totals[:_FIRST_ROWS]]
     steps = np.diff(numbers)
-    if len(steps) < _FEWEST or not (steps > 0).all():
+    if len(numbers) < _FEWEST or not (steps > 0).all():
         return False
     return bool(numbers[0] > 2 * len(table) and steps.max() <= _EVEN * np.median(steps))
 

@@ -169,7 +169,8 @@ def plans(
             yield Plan(conditions, LOOK_UP, target)
         if conditions and is_of_neighbours:
             yield from (Plan(conditions, operation, target) for operation in (BEHIND, BEFORE))
-    if count == 1 and not any(table.columns[one.column].is_key for one in conditions if not one.comparison):
+    keys = (one for one in conditions if one.exact and not one.comparison)
+    if count == 1 and not any(table.columns[one.column].is_key for one in keys):
         numbers = [place for place in every if table.columns[place].kind == "number"]
         yield from (Plan(conditions, SUM, target) for target in numbers)  # the only payment of a month
     if count > 1:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.tables import plans as grammar
+from rag_core.tables.attributes import measured
 from rag_core.tables.balances import balances, labels_of, row_names, row_numbers
 from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places, paid_places
@@ -22,6 +23,7 @@ from rag_core.tables.soundness import (
     is_no_money,
     is_of_none,
     is_other_end,
+    is_other_measure,
     tells_nothing,
 )
 from rag_core.tables.table import WholeTable, normalised
@@ -64,6 +66,11 @@ class Scene:
         """For each column the words that its head has too."""
         named = heads_named(self.words, [column.head for column in self.table.columns])
         return [sorted({*places, *self.paid}) if at in self.outflows else places for at, places in enumerate(named)]
+
+    @cached_property
+    def measured(self) -> dict[int, set[int]]:
+        """The columns that a word for how something is goes by, "Price" of "cheapest", by its place."""
+        return measured(self.words, self.table.heads)
 
     @cached_property
     def naming(self) -> frozenset[int]:
@@ -203,13 +210,15 @@ class Scene:
 
     def _is_someone(self, plan: Plan) -> bool:
         """Whether what is told to one who asks "Who?" is no code, unless its column is named and says one thing of
-        several rows, "Customer 7", and no figure or day."""
+        several rows, "Customer 7", and no figure or day; where a column has people, it is one of them."""
         place = plan.by if plan.operation in grammar.GROUPED else plan.target
         column = self.table.columns[place]
         is_no_name = column.kind != "text" or column.is_yes_or_no
         if place >= 0 and is_no_name and self.words.english[0] == ["who"]:
             return False
         is_named = bool(self.named[place]) and not column.is_key
+        if place >= 0 and not (is_named or column.has_people) and any(one.has_people for one in self.table.columns):
+            return False
         return place < 0 or column.kind != "text" or column.has_names or is_named
 
     def _is_sound(self, plan: Plan, covered: set[int]) -> bool:
@@ -237,7 +246,7 @@ class Scene:
             return False
         if self.says_average and not self.ends and plan.operation in _OF_EXTREMES:
             return False
-        if is_other_end(self, plan) or is_of_none(self, plan) or is_no_money(self, plan):
+        if any(is_out(self, plan) for is_out in (is_other_end, is_other_measure, is_of_none, is_no_money)):
             return False
         if plan.size == 1:
             return self.counted not in self.listed or self.size_of_counted in covered
@@ -286,11 +295,11 @@ class Scene:
 
     @cached_property
     def keys(self) -> list[int]:
-        """The columns of texts of which each row has its own, and of the periods of a table of these: who counts rows
-        counts these."""
+        """The columns of texts or numbers by which each row is called, and of the periods of a table of these: who
+        counts rows counts these."""
         periods = [len(self.table.others)] if isinstance(self.table, PeriodTable) else []
         keys = [at for at, column in enumerate(self.table.columns) if column.kind == "text" and column.is_key]
-        return keys + periods
+        return [*keys, *sorted(self.numbering | self.row_names), *periods]
 
     @cached_property
     def other_periods(self) -> set[int]:
@@ -392,9 +401,10 @@ class Scene:
 
 def columns_of(scene: Scene, plan: Plan) -> list[int]:
     """The columns that a plan goes by, those of the dates by which rows are first or last and of the keys of rows that
-    are counted or averaged among them: "Who joined last?", "Which supplier has the most articles?", "per month"."""
+    are counted or added up among them: "Who joined last?", "Which supplier has the most articles?", "the total of all
+    orders", "per month"."""
     plan_columns = [*plan.columns, *(scene.labels if plan.target in scene.labels else ())]
     if plan.operation in (grammar.FIRST, grammar.LAST):
         return [*plan_columns, *grammar.dates_of(plan, scene.table)]
-    is_of_rows = plan.operation in (*grammar.COUNTED, grammar.MEAN)
+    is_of_rows = plan.operation in (*grammar.COUNTED, *grammar.ADDED_UP, *grammar.SUMMED)
     return [*plan_columns, *scene.keys] if is_of_rows else plan_columns

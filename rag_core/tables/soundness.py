@@ -25,7 +25,9 @@ ENDS_OF = {
 }  # fmt: skip
 """The end that operations go for."""
 _OF_SIZE = frozenset(("largest", "lowest"))  # days are neither
-_NUMBERS = frozenset(("number", "no", "nr", "id", "code", "nummer", "numéro", "número"))  # names of rows
+# Names of rows, and what says that one row stands before another.
+_NUMBERS = frozenset(("number", "no", "nr", "id", "code", "nummer", "numéro", "número", "rank", "ranking", "ranked",
+                      "place", "position", "pos", "rang", "platz", "puesto"))  # fmt: skip
 
 
 def is_other_end(scene: Scene, plan: Plan) -> bool:
@@ -43,6 +45,17 @@ def is_other_end(scene: Scene, plan: Plan) -> bool:
     if scene.ends and not said and column.kind == "number" and any(one.kind == "date" for one in scene.table.columns):
         return not scene.named[place]
     return len(said) == 1 and end not in said and column.kind == "number" and not may_be_ranks(column)
+
+
+def is_other_measure(scene: Scene, plan: Plan) -> bool:
+    """Whether it goes by another column than what the question measures, "Beds" for the cheapest room, that it does not
+    name; or tells one who asks "How tall?" of another."""
+    asked = scene.measured.get(scene.behind, set()) if scene.asks == "how" else set()
+    if asked:
+        return plan.target not in asked
+    columns = set().union(*(scene.measured.get(place, ()) for place in scene.ends))
+    place = plan.by if plan.operation in grammar.FURTHEST_ROWS else plan.target
+    return bool(columns) and plan.operation in ENDS_OF and place not in columns and not scene.named[place]
 
 
 def is_no_money(scene: Scene, plan: Plan) -> bool:
@@ -72,17 +85,20 @@ def is_of_none(scene: Scene, plan: Plan) -> bool:
 
 def tells_nothing(scene: Scene, plan: Plan) -> bool:
     """Whether it finds what was said already, the only cell of a column that its rows have, or goes by the size of
-    numbers that name rows, where these are not asked for: the largest order is of no number."""
+    numbers that name or count rows, where these are not asked for: the largest order is of no number."""
     same = [one for one in plan.conditions if one.column == plan.target and not one.comparison]
     is_same = len(same) == 1 and len(same[0].codes) == 1 and not same[0].is_negated
     if is_same and plan.operation not in (grammar.BEHIND, grammar.BEFORE):
         return True
     if plan.target in scene.row_names and scene.asks in ("how many", "how much"):
         return True
+    if plan.operation == grammar.DIFFERENT and plan.target in scene.keys and not scene.says(("different",)):
+        return True  # so many are the rows
     by_size = [plan.by] if plan.operation in grammar.FURTHEST_ROWS else []
     by_size += [plan.target] if plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) else []
     is_asked = scene.says(_NUMBERS)
-    return any(place in scene.row_names and not (is_asked and scene.named[place]) for place in by_size)
+    called = scene.row_names | scene.numbering
+    return any(place in called and not (is_asked and scene.named[place]) for place in by_size)
 
 
 def adds_up_again(scene: Scene, plan: Plan) -> bool:

@@ -17,6 +17,7 @@ from rag_core.domain import ColumnType, Page, TableReading
 from rag_core.tables.postings import Codes, Postings
 from rag_core.tables.readings import GROUP, MOST_TOP, Fitted, at_top, fitted, heads_of
 from rag_core.tables.values import Kind, Numbers, as_said, names_currency, typed, yes_or_no
+from rag_core.text.person_names import is_name
 from rag_core.text.stems import fold, stem
 from rag_core.text.tables import cell_spans, count_heads, is_caption, is_rule, lines_of, runs_of_rows
 
@@ -154,6 +155,11 @@ class Column:
     def has_phrases(self) -> bool:
         """Whether most of its cells are more than a word, as whom was paid is: "Linden Pharmacy"."""
         return self._are_mostly(lambda text: len(text.split()) > 1)
+
+    @cached_property
+    def has_people(self) -> bool:
+        """Whether most of its cells are written as the names of people are: "Ines Falk"."""
+        return self._are_mostly(is_name)
 
     def _are_mostly(self, holds: Callable[[str], bool]) -> bool:
         sample = [text for text in self.texts[:_SAMPLE] if text]

@@ -15,6 +15,7 @@ from rag_core.tables.outflows import is_payment
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import Column, WholeTable, normalised
 from rag_core.tables.values import writes_decimal_comma
+from rag_core.text.stems import stem
 
 _MOST_LISTED, _MOST_SUMMED = 12, 6
 _GROUPED = re.compile(r"\d[,.'’\u00a0\u202f ]\d{3}(?!\d)")
@@ -57,11 +58,14 @@ _INVERTED = re.compile(
     r"\b(?:[Dd]id|[Dd]o|[Dd]oes|[Hh]as)\b"
     r"|\b(?:are|were|have|had|can|could|will|would|should|must) (?:I|we|you|they|he|she|it|the|this|these|[A-Z])\b"
 )
+# What rows of any table may be called.
+_ANY = frozenset(map(stem, ("people", "persons", "men", "women", "children", "rows", "entries", "records", "times")))
 _PLURALS = ("s", "people", "men", "women", "children")
 
 
-def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None = None) -> str:
-    """What was found: "Amount: 55.20.", "City: Oslo and Bern.", "288 orders came from Bern." as it was `asked`.
+def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None = None, title: str = "") -> str:
+    """What was found: "Amount: 55.20.", "City: Oslo and Bern.", "288 orders came from Bern." as it was `asked` of a
+    document of that title.
 
     The figure that was found is the only one: conditions that have others are left to the derivation.
     """
@@ -73,7 +77,7 @@ def finding(plan: Plan, result: Result, table: WholeTable, asked: Words | None =
         count = int(result.value or 0)
         if not count and (columns := len({link.column for link in plan.conditions})) > 1:
             return f"No row has {'both' if columns == 2 else 'all of this'}: 0 rows{where}."
-        statement = _statement(count, plan, table, asked) if asked is not None else ""
+        statement = _statement(count, plan, table, asked, title) if asked is not None else ""
         return statement or f"{count} {'row' if count == 1 else 'rows'}{where}."
     if plan.operation == grammar.SHARE:
         return f"{_percent(result.value or 0.0)} % of the rows{_where(_whole(plan), table)}."
@@ -208,13 +212,14 @@ def _where(plan: Plan, table: WholeTable) -> str:
     return f" where {_joined(conditions)}" if conditions else ""
 
 
-def _statement(count: int, plan: Plan, table: WholeTable, asked: Words) -> str:
+def _statement(count: int, plan: Plan, table: WholeTable, asked: Words, title: str) -> str:
     """The question "How many ...?" as a statement; "" where that is none, has a figure, or says more than was counted.
 
-    Of the words that no condition explains it may have what is counted, and one word that leads to a condition.
+    Of the words that no condition explains it may have what is counted, as the document, the table or a column calls
+    it, and one word that leads to a condition: rows of orders are no trucks.
     """
     found = _HOW_MANY.fullmatch(asked.text)
-    if not found or count == 1 or any(map(str.isdigit, found["what"])) or not _says_no_more(plan, table, asked):
+    if not found or count == 1 or any(map(str.isdigit, found["what"])) or not _says_no_more(plan, table, asked, title):
         return ""
     what = found["what"].strip()
     if is_there := _ARE_THERE.search(what):
@@ -223,13 +228,14 @@ def _statement(count: int, plan: Plan, table: WholeTable, asked: Words) -> str:
     return "" if _INVERTED.search(what) else f"{count} {what}."
 
 
-def _says_no_more(plan: Plan, table: WholeTable, asked: Words) -> bool:
+def _says_no_more(plan: Plan, table: WholeTable, asked: Words, title: str) -> bool:
     heads = [table.columns[link.column].head for link in plan.conditions]
     explained = {place for places in heads_named(asked, heads) for place in places}
     explained |= {place for link in plan.conditions for place in range(link.first, link.last)}
     telling = [place for place in asked.telling if asked.plain[place] not in ("how", "many")]
     left = [place for place in telling if place not in explained]
-    if not left or not asked.plain[left[0]].endswith(_PLURALS):
+    called = {stem(word) for text in (title, table.name, *table.heads) for word in normalised(text).split()}
+    if not left or not asked.plain[left[0]].endswith(_PLURALS) or asked.stems[left[0]] not in called | _ANY:
         return False
     leads = [telling[at + 1] in explained for at, place in enumerate(telling[:-1]) if place in left[1:]]
     return len(left) == 1 or (len(left) == 2 and leads == [True])

@@ -223,3 +223,23 @@ def test_who_is_no_figure_no_day_and_no_yes() -> None:
 def test_the_middle_is_asked_for_by_name() -> None:
     assert grammar.MEDIAN not in {one.operation for one in plans("How much is it?", STAFF)}
     assert grammar.MEDIAN in {one.operation for one in plans("What is the median salary?", STAFF)}
+
+
+def test_what_a_word_measures_is_gone_by_and_not_what_stands_first() -> None:
+    towers = table("Tower,Floors,Height,Age", "Alp,9,40,12", "Bel,11,31,80", "Cor,4,52,7", "Dal,6,28,33")
+    for question, measure in (("Which tower is the tallest?", 2), ("Which is the oldest tower?", 3)):
+        by = {one.by for one in plans(question, towers) if one.operation == grammar.ROW_LARGEST}
+        assert by == {measure}
+    named = {one.by for one in plans("Which tower is the tallest by its floors?", towers) if one.by >= 0}
+    assert 1 in named
+    bel = scene("How tall is Bel?", towers)
+    assert {one.target for one in bel.plans(tuple(bel.links), 1)} == {2}
+
+
+def test_numbers_that_count_rows_are_no_size_and_ranks_are() -> None:
+    plots = table("Plot,Size", *(f"{row},{70 + 7 * row % 11}" for row in range(1, 9)))
+    found_by = {one.by for one in plans("Which plot is the largest?", plots) if one.operation == grammar.ROW_LARGEST}
+    assert found_by == {1}
+    ranks = table("Rank,Team,Points", *(f"{row},Team {'ABCDEFGH'[row]}x,{90 - row}" for row in range(1, 7)))
+    named = plans("Which team has the highest rank?", ranks)
+    assert 0 in {one.by for one in named if one.operation in grammar.FURTHEST_ROWS}

@@ -1,0 +1,71 @@
+"""Who, how big, the cheapest, how many: what such words ask of a table, where some numbers only name its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_core import Library, Settings
+from rag_core.domain import Scope
+from tests.conftest import add_text
+
+GUESTS = ("Bram Vos", "Ines Falk", "Lena Marsh", "Ravi Patel")
+BOOKINGS = "\n".join([
+    "Booking,Guest,Channel,City,Arrival,Price",
+    *(f"BK-{3000 + n},{GUESTS[n % 4]},{('web', 'phone')[n % 2]},{('Oslo', 'Bern', 'Bath')[n % 3]},"
+      f"2024-{1 + n % 12:02}-05,{20 + n * 7 % 301}.50" for n in range(90)),
+])  # fmt: skip
+PLOTS = "\n".join(["Plot,Tenant,Size (m2)", *(f"{n},{GUESTS[n % 4]},{80 + 7 * n % 59}" for n in range(1, 61))])
+ROOMS = "Room,Beds,Price\n101,4,88.00\n102,6,120.00\n103,2,210.00\n104,8,54.00\n"
+ACCOUNT = (
+    "Buchungstag;Empfänger;Verwendungszweck;Betrag (€)\n03.03.2025;Stadtwerke Köln;Abschlag März;-84,50\n"
+    "07.03.2025;Bäckerei Öztürk;Kartenzahlung;-6,30\n15.03.2025;Musikschule Grün;Beitrag Q1;-1.234,00\n"
+    "28.03.2025;Firma Krüger GmbH;Gehalt;3.456,78\n"
+)
+FILES = {"bookings": BOOKINGS, "plots": PLOTS, "rooms": ROOMS, "account": ACCOUNT}
+
+
+@pytest.fixture(scope="module")
+def sheets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) as opened:
+        for name, content in FILES.items():
+            add_text(opened, f"{name}.csv", content)
+        opened.storage.settle()
+        yield opened
+
+
+def _of_city(city: str) -> list[list[str]]:
+    rows = [line.split(",") for line in BOOKINGS.splitlines()[1:]]
+    return [row for row in rows if row[3] == city]
+
+
+BERN = f"{sum(float(row[5]) for row in _of_city('Bern')):.2f}"
+LARGEST = max(range(1, 61), key=lambda n: 7 * n % 59)
+
+
+@pytest.mark.parametrize(
+    ("file", "question", "said"),
+    [
+        ("bookings", "Who booked BK-3061?", "Guest: Ines Falk."),
+        ("bookings", "Who made the most bookings?", "Most frequent Guest: Bram Vos"),
+        ("bookings", "How many bookings are from Oslo?", "30 bookings are from Oslo."),
+        ("bookings", "How many trucks are from Oslo?", "30 rows where City is “Oslo”."),  # nothing says what they are
+        ("bookings", "What is the total price of bookings in Bern?", f"Sum of Price where City is “Bern”: {BERN}."),
+        ("plots", "How many plots are there?", "There are 60 plots."),
+        ("plots", "How big is plot 12?", f"Size (m2): {80 + 7 * 12 % 59}."),
+        ("plots", "What is the largest plot?", f"Plot: {LARGEST} (Size (m2): 138)."),
+        ("rooms", "Which room is the cheapest?", "Room: 104 (Price: 54.00)."),
+        ("account", "How much was paid to the Musikschule?", "Sum of Betrag (€): -1.234,00"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for_is_told(sheets: Library, file: str, question: str, said: str) -> None:
+    (document,) = [one for one in sheets.documents() if one.title == file]
+    answer = sheets.ask(question, scope=Scope(documents=(document.id,)))
+    assert answer.outcome == "answered"
+    assert answer.sentences[0].text.startswith(said)
+
+
+def test_what_a_table_has_nothing_of_is_not_counted(sheets: Library) -> None:
+    (bookings,) = [one for one in sheets.documents() if one.title == "bookings"]
+    assert sheets.ask("How many refunds are there?", scope=Scope(documents=(bookings.id,))).abstained
