@@ -11,9 +11,9 @@ from rag_core.answering.claims.measures import Mention, mentions, units_of
 from rag_core.answering.matching import Floats, content_words
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.features import Evidence
-from rag_core.answering.tables.computing import sets_side_by_side
+from rag_core.answering.tables.computing import operation, sets_side_by_side
 from rag_core.answering.tables.format_amount import Amount, amount_of
-from rag_core.answering.tables.format_result import set_apart
+from rag_core.answering.tables.format_result import extreme, set_apart
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Document
 from rag_core.retrieval.understanding import kind_of, understand
@@ -23,9 +23,9 @@ from rag_core.text.topics import capitalised
 _PAIR = re.compile(r"([\w.&'’-]+),?\s+(?:or|and|vs\.?|versus|than|with)\s+(?:the\s+)?([\w.&'’-]+)", re.IGNORECASE)
 _JOINING = r"(?:,|,?\s+(?:or|and|vs\.?|versus|than|with|to))\s+(?:the\s+)?"
 _OWNER = re.compile(r"['’]s?$")
-_SIGN = re.compile(r"[A-Z]{0,2}[$€£¥]\s?$")
+_SIGN = re.compile(r"(?:[A-Z]{0,2}[$€£¥]|\b[A-Z]{3})\s?$")
 _UNIT = re.compile(
-    r"(\s?%|\s?per\s?cent\b)|(\s(?:thousand|million|billion)\b)?([\s-](?:US\s)?[^\W\d_]+)?", re.IGNORECASE
+    r"(\s?%|\s?per\s?cent\b)|(\s(?:thousand|million|billion)\b)?([\s-](?:US\s)?[^\W\d_]+|\s?[$€£¥])?", re.IGNORECASE
 )
 _SPAN = re.compile(r"\d\s?(?:to|or|-|–)\s?\d")  # "5 to 15 years" is no one figure
 # What asks to set things beside each other, and nothing of one of them.
@@ -126,29 +126,35 @@ def measure_of(question: str, names: Sequence[str]) -> str:
 
 
 def difference(question: str, names: Sequence[str], cells: Sequence[Cell], quotes: Sequence[Quote]) -> str:
-    """By how much two things differ that are compared: by their cells where each has one, or by the figures of the
-    sentences that tell of them where each has one of the kind that is asked for; "" where neither is so."""
-    amounts = [amount_of(cell) for cell in cells]
-    if not cells:
-        amounts = _amounts(question, quotes)
+    """By how much two things differ that are compared; "" where not each has a figure."""
+    amounts = _amounts(question, cells, quotes)
     return set_apart(question, names, amounts) if len(amounts) == len(names) == 2 else ""
 
 
-def _amounts(question: str, quotes: Sequence[Quote]) -> list[Amount]:
-    """Of each sentence its one figure in what the question names, or its only figure where that is an amount of money,
-    a share or a measure; [] where one has none such or several."""
+def largest(question: str, names: Sequence[str], cells: Sequence[Cell], quotes: Sequence[Quote]) -> str:
+    """Which of several documents has the most or the least; "" where not each has a figure."""
+    amounts = _amounts(question, cells, quotes)
+    return extreme(question, names, amounts) if len(amounts) == len(names) > 1 else ""
+
+
+def _amounts(question: str, cells: Sequence[Cell], quotes: Sequence[Quote]) -> list[Amount]:
+    """The figures of cells, where there are any; else of each quote its one figure in what the question names, or its
+    only one where that is an amount of money, a share or a measure; [] where one has none such or several."""
+    if cells:
+        return [amount_of(cell) for cell in cells]
     of_each = [_figures(quote) for quote in quotes]
     named = [_asked_for(question, figures) for figures in of_each]
     if any(len(figures) != 1 for figures in (named if all(named) else of_each)):
         return []
     if all(named):
         return [one for (one,) in named]
-    return [one for (one,) in of_each if sets_side_by_side(question) and (one.currency or units_of(one.unit))]
+    compares = sets_side_by_side(question) or operation(question) == "extreme"
+    return [one for (one,) in of_each if compares and (one.currency or units_of(one.unit))]
 
 
 def _figures(quote: Quote) -> list[Amount]:
     found = mentions(quote.text, quote.hit.document.main_language)
-    plain = quote.kind == "sentence" and not _SPAN.search(quote.text)
+    plain = quote.kind in ("sentence", "row") and not _SPAN.search(quote.text)
     return [_amount(one, quote.text) for one in found] if plain else []
 
 
@@ -159,9 +165,9 @@ def _asked_for(question: str, figures: Sequence[Amount]) -> list[Amount]:
 
 def _amount(one: Mention, text: str) -> Amount:
     """A figure with what stands beside it: "$3 million", "34 cars", "12 per cent"; a year or a time is in nothing."""
-    sign, behind = _SIGN.search(text, 0, one.start), _UNIT.match(text, one.end)
+    sign, behind = one.currency and _SIGN.search(text, 0, one.start), _UNIT.match(text, one.end)
     percent, scale, word = behind.groups("") if behind else ("", "", "")
-    if sign or one.is_year or one.unit == ("clock", "clock") or not terms(word):
+    if sign or one.is_year or one.unit == ("clock", "clock") or not (terms(word) or one.currency):
         word = ""
     shown = text[sign.start() if sign else one.start : one.end + len(percent or scale + word)]
     currency = sign[0].strip() if sign else word.strip() if one.currency else ""

@@ -16,7 +16,7 @@ from rag_core.answering.cues import answer_type, holds_answer
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.candidates import gather
-from rag_core.answering.strategies.comparing import asks_nothing_else, difference, measure_of
+from rag_core.answering.strategies.comparing import asks_nothing_else, difference, largest, measure_of
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
     Composition,
@@ -279,10 +279,12 @@ def _side_by_side(question: str, told: Mapping[str, Reading]) -> Extraction:
 
 
 def _apart(question: str, names: Sequence[str], figures: Sequence[Cell], quotes: Sequence[Quote]) -> str:
-    """Which of two documents has more, in a sentence; by how much, where that is asked for."""
+    """Which of two documents has more, or of several most, in a sentence; by how much, where that is asked for."""
     if len(names) == len(figures) == _TWO and operation(question) == "larger":
         words = set(terms(measure_of(question, names)))
         return verdict(question, names, figures) if all(words <= set(terms(said_by(one))) for one in figures) else ""
+    if operation(question) == "extreme":
+        return largest(question, names, figures, quotes)
     return difference(question, names, figures, quotes)
 
 

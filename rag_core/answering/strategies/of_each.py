@@ -1,5 +1,5 @@
-"""The same question asked of each of several documents, "the total of each invoice", "Apple's and Costco's revenue": a
-row for each.
+"""The same question asked of each of several documents, "the total of each invoice", "Apple's and Costco's revenue",
+"which invoice is the highest": a row for each.
 
 Each is asked by itself, so that none stands in the way of another, and is quoted whatever the model: rows that are set
 side by side are to say the same thing in the same way.
@@ -20,6 +20,7 @@ from rag_core.answering.strategies.mentioning import documents_called
 from rag_core.answering.strategies.query_intent import QueryIntent
 from rag_core.answering.strategies.versions import within
 from rag_core.answering.streaming import Progress
+from rag_core.answering.tables.comparatives import LESS, MORE
 from rag_core.answering.tables.computing import sets_side_by_side
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Retrieval, Sentence, Trace
@@ -28,6 +29,11 @@ from rag_core.retrieval.contents import Contents
 _EACH = re.compile(
     r"\b(?:each|every|all)(?: of)?(?: the| my| our| these)?\s+(?P<noun>[^\W\d_]+)"
     r"|\b(?:jede[mnrs]?|alle[rn]?|chaque|tou(?:te)?s les|cada|tod[oa]s l[oa]s)\s+(?P<other>[^\W\d_]+)",
+    re.IGNORECASE,
+)
+_MOST_OF = re.compile(
+    rf"which(?: of)?(?: the| my| our| these)?\s+(?P<noun>[^\W\d_]+)\s+"
+    rf"(?:(?P<is>is|was)|has|had|have)(?: the)?\s+(?P<how>{MORE}|{LESS})\b\s*(?P<what>.*)",
     re.IGNORECASE,
 )
 _LEAST, _MOST_DOCUMENTS, _MOST_NAMED = 2, 200, 5
@@ -58,12 +64,10 @@ class OfEach(Strategy):
             ]
             made, hits = max(tried, key=lambda one: (_is_said(one[0]), one[0].confidence if one[0] else 0.0))
             return _table(query, made, hits) if made else None
-        match = _EACH.search(query)
-        if match is None:
+        noun, asked = _asked_of_a_kind(query)
+        if not noun:
             return None
-        noun = match["noun"] or match["other"]
         called = sorted(documents_called(noun, contents), key=lambda one: one.title)
-        asked = f"{query[: match.start()]}the {noun.removesuffix('s')}{query[match.end() :]}"
         each = {name: (asked, one) for name, one in _by_name(called[:_MOST_DOCUMENTS]).items()}
         if len(each) < _LEAST:
             return None
@@ -91,6 +95,25 @@ class OfEach(Strategy):
         aim = QueryIntent(narrowed=sets_side_by_side(query) and not least)  # each as if it were the only one
         made = extract_each(query, found, self._encoder, aim, least=least, sure=sure)
         return made, tuple(hit for _, some in found.values() for hit in some)
+
+
+def _asked_of_a_kind(query: str) -> tuple[str, str]:
+    """What documents are called of which each is asked, and what is asked of one; "", "" where it is of none.
+
+    Which is the highest is asked as what each has in all.
+    """
+    if match := _EACH.search(query):
+        noun = match["noun"] or match["other"]
+        return noun, f"{query[: match.start()]}the {noun.removesuffix('s')}{query[match.end() :]}"
+    match = _MOST_OF.fullmatch(query.rstrip(" ?.!"))
+    if match is None:
+        return "", ""
+    one = f"the {match['noun'].removesuffix('s')}"
+    if match["is"]:
+        return match["noun"], f"What is the total of {one}?"
+    if match["how"].casefold() in ("most", "least", "fewest"):
+        return match["noun"], f"How much {match['what']} does {one} have?"
+    return match["noun"], f"What is the {match['what']} of {one}?"
 
 
 def _is_said(made: Extraction | None) -> tuple[bool, bool]:

@@ -9,6 +9,7 @@ LESS = rf"(?:{_DOWN})(?:er|est)|less|least"
 MORE = rf"(?:{_UP})(?:er|est)|heav(?:ier|iest)|more|most"
 COMPARED = rf"\b(?:(?:{_DOWN}|{_UP})er|heavier|less|more)\b"
 COMPARATIVE = re.compile(rf"\b(?:more|less|fewer|(?:{_DOWN}|{_UP})er)\b", re.IGNORECASE)
+SUPERLATIVE = re.compile(rf"\b(?:(?:most|least)\s\w+|{MORE}|{LESS})\b", re.IGNORECASE)
 # "Less than" before a number is a limit and compares nothing.
 LOW, HIGH = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in (rf"(?:{LESS})\b(?!\sthan\s\d)", MORE))
 

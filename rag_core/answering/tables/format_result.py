@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from rag_core.answering.claims.measures import currencies_of, same_currency
-from rag_core.answering.tables.comparatives import COMPARATIVE, asks_for_low
+from rag_core.answering.tables.comparatives import COMPARATIVE, LOW, SUPERLATIVE, asks_for_low
 from rag_core.answering.tables.format_amount import Amount, amount_of, in_unit_of, printed, value
 from rag_core.answering.tables.matching_cells import said_by, years_of
 from rag_core.answering.tables.tables import Cell
@@ -16,6 +16,8 @@ from rag_core.text.terms import terms
 Operation = Literal[
     "extreme", "percentage change", "share", "average", "sum", "ratio", "change", "difference", "larger"
 ]
+
+_BEHIND = 2  # that an extreme of several documents is set beside
 
 
 def say_result(wanted: Operation, question: str, cells: Sequence[Cell]) -> str:
@@ -106,23 +108,45 @@ def verdict(question: str, names: Sequence[str], cells: Sequence[Cell]) -> str:
     return f"{names[places[0]]} had {how}: {first} against {names[places[1]]}'s {second}."
 
 
+def extreme(question: str, names: Sequence[str], amounts: Sequence[Amount]) -> str:
+    """Which of several documents has the most or the least: "Invoice 7: EUR 1,672, the highest of 3; then Invoice 6
+    (EUR 355.30)."; "" where two are first, or they are not alike."""
+    amounts = _in_one_scale(amounts)
+    asked = SUPERLATIVE.search(question)
+    if not _are_alike(amounts) or asked is None:
+        return ""
+    order = sorted(range(len(amounts)), key=lambda place: amounts[place].value, reverse=not LOW.search(question))
+    first, *others = (amounts[place] for place in order)
+    if first.value == others[0].value:
+        return ""
+    behind = (f"{names[place]} ({_in_currency(amounts[place])})" for place in order[1 : 1 + _BEHIND])
+    which = f"the {asked[0].casefold()} of {len(amounts)}"
+    return f"{names[order[0]]}: {_in_currency(first)}, {which}; then {', '.join(behind)}."
+
+
+def _in_currency(amount: Amount) -> str:
+    return in_unit_of(amount.text, [amount]) if amount.currency not in amount.text else amount.text
+
+
 def _are_alike(amounts: Sequence[Amount]) -> bool:
-    """Whether two amounts are of one kind."""
+    """Whether amounts are of one kind."""
     currencies = [name for amount in amounts for name in currencies_of(amount.currency)]
-    units = [terms(amount.unit) for amount in amounts]
-    return units[0] == units[1] and (len(currencies) < len(amounts) or same_currency(*currencies))
+    units = {tuple(terms(amount.unit)) for amount in amounts}
+    return len(units) == 1 and (
+        len(currencies) < len(amounts) or all(same_currency(currencies[0], other) for other in currencies[1:])
+    )
 
 
 def _in_one_scale(amounts: Sequence[Amount]) -> Sequence[Amount]:
-    """Two amounts in the scale of the first, each told with its own, where they are in two."""
-    one, other = amounts
-    if one.unit == other.unit or not {one.unit, other.unit} <= _SCALES.keys():
+    """Amounts in the scale of the first, each told with its own, where they are in several."""
+    units = {amount.unit for amount in amounts}
+    if len(units) == 1 or not units <= _SCALES.keys():
         return amounts
-    ratio = _SCALES[other.unit] / _SCALES[one.unit]
-    text = f"{other.text} {other.unit}"
-    return replace(one, text=f"{one.text} {one.unit}"), replace(
-        other, text=text, value=other.value * ratio, unit=one.unit
-    )
+    first = amounts[0].unit
+    return [
+        replace(one, text=f"{one.text} {one.unit}", value=one.value * _SCALES[one.unit] / _SCALES[first], unit=first)
+        for one in amounts
+    ]
 
 
 def _larger(question: str, cells: Sequence[Cell]) -> str:

@@ -32,8 +32,27 @@ def test_a_row_for_each_of_a_kind(invoices: Library, each: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Which invoice is the highest?", "Invoice no. 2042: EUR 1,672.00, the highest of 3; then"),
+        ("Which invoice was the most expensive?", "Invoice no. 2042: EUR 1,672.00, the most expensive of 3; then"),
+        ("Which of the invoices has the lowest total due?", "Invoice no. 2043: EUR 165.00, the lowest of 3; then"),
+    ],
+)
+def test_which_of_a_kind_has_most_is_said_first(invoices: Library, question: str, first: str) -> None:
+    answer = invoices.ask(question)
+    assert answer.text.startswith(first), answer.text
+    assert {one.title for one in answer.citations} == {f"Invoice no. {number}" for number in TOTALS}
+
+
+@pytest.mark.parametrize(
     "question",
-    ["How many spoons does each invoice list?", "How many eggs does each bread need?", "What do all documents sing?"],
+    [
+        "How many spoons does each invoice list?",
+        "How many eggs does each bread need?",
+        "What do all documents sing?",
+        "Which invoice has the most spoons?",
+    ],
 )
 def test_what_none_or_one_alone_says_is_no_table(invoices: Library, question: str) -> None:
     assert "|" not in invoices.ask(question).text
