@@ -44,7 +44,7 @@ def heading(library: Library, chosen: str | None) -> None:
         return
     title = conversation.title if conversation else asking.question if asking else ""
     with st.container(key="chat_heading", horizontal=True, vertical_alignment="center", wrap=False):
-        st.caption(formatting.plain(formatting.shorten(title, TITLE_CHARS)))
+        st.markdown(f"# {formatting.plain(formatting.shorten(title, TITLE_CHARS))}")
         if conversation is not None:
             menu(library, conversation, "chat_menu")
 

@@ -50,7 +50,7 @@ def outline(library: Library, document: Document, page: int, most: int | None = 
             "level": min(section.level - least + 1, 6),
             "place": place(section.page),
             "page": section.page,
-            "here": section.page == page,
+            "here": section.page == page and document.page_count > 1,
             "open": [section.page, section.start, section.start + len(section.title)],
         }
         for section in document.sections[:most]

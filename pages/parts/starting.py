@@ -24,7 +24,7 @@ def suggestions(library: Library, documents: Sequence[Document], scope: Scope) -
     inside = [one for one in documents if one.id in scope.documents or not set(one.tags).isdisjoint(scope.tags)]
     inside = inside or list(documents)
     with st.container(key="chat_suggestions", gap="small"):
-        st.markdown(_("## What would you like to know?"))
+        st.markdown(_("# What would you like to know?"))
         st.caption(
             _("Lectern reads {documents} and shows the passage behind each sentence.").format(
                 documents=formatting.count(len(inside), "document")
@@ -39,10 +39,10 @@ def nothing_to_ask(library: Library) -> None:
     """The way to the library, when there is no document to ask yet."""
     with st.container(key="chat_empty", horizontal_alignment="center"):
         if question_line.intake(library)[1]:
-            st.markdown(_("## Your documents are coming in"))
+            st.markdown(_("# Your documents are coming in"))
             st.markdown(_("You can ask as soon as the first one can be searched."))
         else:
-            st.markdown(_("## Nothing to read yet"))
+            st.markdown(_("# Nothing to read yet"))
             st.markdown(_("Add a document, or the sample library, and ask away."))
             unread(library)
         question_line.coming(library)

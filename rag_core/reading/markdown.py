@@ -10,7 +10,7 @@ from pathlib import Path
 from rag_core.domain import Figure
 from rag_core.reading.base import Details, Heading, RawPage
 from rag_core.reading.data_uris import DATA_PART, DATA_URI, data_part
-from rag_core.reading.text import TextInOne
+from rag_core.reading.text import PAGE_CHARS, TextDocument
 from rag_core.text.figures import caption_likelihood
 from rag_core.text.front_matter import FRONT_MATTER, note_title
 
@@ -33,7 +33,7 @@ _BELOW = re.compile(r"\s{0,9}\n[*_ ]{0,3}(\S[^\n]*)")
 _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[*`]{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|<[^>]+>")
 
 
-class MarkdownDocument(TextInOne):
+class MarkdownDocument(TextDocument):
     """A Markdown file; its text is kept as written, but for links to other notes, of which the words stay."""
 
     def __init__(self, path: Path, password: str | None, max_chars: int) -> None:
@@ -44,6 +44,16 @@ class MarkdownDocument(TextInOne):
         """Return page `number` with the pictures that it holds. Raises LimitExceeded beyond `max_chars` characters."""
         raw = super().read_page(number, max_chars)
         return replace(raw, page=replace(raw.page, figures=tuple(_figures(raw.page.text))))
+
+    @staticmethod
+    def paged(text: str) -> Iterator[str]:
+        """A long text in pages that end before a heading, and so within no code and no table."""
+        start = 0
+        for heading in find_headings(text, 1):
+            if (end := heading.start or 0) - start > PAGE_CHARS:
+                yield text[start:end].rstrip("\n")
+                start = end
+        yield text[start:]
 
     def details(self) -> Details:
         """Headings of all pages; the title is the first of them."""

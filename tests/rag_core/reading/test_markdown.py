@@ -4,6 +4,7 @@ import pytest
 
 from rag_core.reading import Reader
 from rag_core.reading.markdown import find_headings, plain
+from rag_core.reading.text import PAGE_CHARS
 from rag_core.text.front_matter import note_names
 
 SOURCE = """---
@@ -78,6 +79,18 @@ def test_a_markdown_file_has_sections_and_a_title(reader: Reader, tmp_path: Path
         ("Kinds", 2, 1),
     ]
     assert parsed.pages[0].text[parsed.sections[1].start :].startswith("## Kinds")
+
+
+def test_a_long_file_has_pages_that_end_before_a_heading(reader: Reader, tmp_path: Path) -> None:
+    path, code = tmp_path / "stored", "```\n# a comment, and no chapter\n```\n\n"
+    chapters = [f"## Chapter {number}\n\n" + "It goes on for some lines.\n\n" * 30 + code * 20 for number in range(60)]
+    path.write_text("# The book\n\n" + "".join(chapters), encoding="utf-8")
+    parsed = reader.read(path, "book.md")
+    assert (len(parsed.pages), len(parsed.sections)) == (5, 61)
+    assert all(PAGE_CHARS < len(page.text) < PAGE_CHARS + 2000 for page in parsed.pages[:-1])
+    assert all(page.text.startswith("## Chapter") for page in parsed.pages[1:])
+    last = parsed.sections[-1]
+    assert parsed.pages[last.page - 1].text[last.start :].startswith("## Chapter 59")
 
 
 def test_without_headings_the_name_is_the_title(reader: Reader, tmp_path: Path) -> None:
