@@ -43,6 +43,9 @@ def _called(number: int, name: str, count: int) -> str:
 
 
 def _doubts(table: WholeTable) -> Iterator[str]:
+    if table.left_out:
+        every, first = len(table.columns) + table.left_out, len(table.columns)
+        yield f"it has {every:,} columns, of which the first {first:,} are asked; the others are found by their words."
     if len(table.columns) > MOST_WHOLE:
         yield (
             f"it has {len(table.columns):,} columns; a question goes over {MOST_AT_ONCE} of them: those whose heads it"

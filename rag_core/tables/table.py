@@ -35,6 +35,8 @@ _LONGEST, _MOST_LETTERS = 12, 200  # words and letters of a cell that is a value
 """Longer cells are looked for nowhere."""
 FEWEST_LETTERS = 3
 """Letters of a word's beginning that may be a head's word: "temp" of "temperature"."""
+MOST_COLUMNS = 16_384
+"""Columns of a table that are asked, as many as the widest sheets have: each costs as much as a short table."""
 _MOST_TITLE = 120  # characters of a line that is a title
 _MOST_ABOVE = 30  # lines above a table that are looked at
 
@@ -202,7 +204,8 @@ class WholeTable:
 
     name: what stands above it; "" where nothing does. top: its first rows as they stand, head: which of them is the
     last of its head, from 1 on. reading: what a person set right of it, as far as it still fits.
-    above: the lines that stand over it, the first of them its sheet's name where that is said.
+    above: the lines that stand over it, the first of them its sheet's name where that is said. left_out: how many
+    columns it has beside those, known while it is read.
     """
 
     columns: Sequence[Column]
@@ -215,6 +218,7 @@ class WholeTable:
     top: tuple[tuple[str, ...], ...] = ()
     reading: TableReading | None = None
     above: tuple[str, ...] = ()
+    left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -277,6 +281,7 @@ class _Rows:
         self._columns: list[_Cells] = []
         self._groups, self._group, self._is_grouped = _Cells(), "", False
         self._places, self._totals = array("i"), array("b")
+        self._left_out = 0
 
     @property
     def name(self) -> str:
@@ -288,6 +293,8 @@ class _Rows:
 
     def add(self, row: tuple[str, ...], place: tuple[int, int, int]) -> None:
         """One more row, those of its head too; cells at its end may be missing."""
+        self._left_out = max(self._left_out, len(row) - MOST_COLUMNS)
+        row = row[:MOST_COLUMNS]
         if self._fitted is not None:
             self._add(row, place)
             return
@@ -310,7 +317,7 @@ class _Rows:
         top = tuple(at_top(row) for row, _ in self._top)
         return WholeTable(
             tuple(columns), where[:, 0], where[:, 1], where[:, 2], np.array(self._totals, bool), self.name,
-            known.head, top, known.reading, self.above,
+            known.head, top, known.reading, self.above, self._left_out,
         )  # fmt: skip
 
     def _begin(self) -> Fitted:

@@ -101,14 +101,29 @@ def test_sixteen_thousand_columns(shelf: Shelf) -> None:
     assert any("16,000 columns" in note for note in shelf.library.document(document.id).notes)
 
 
+@pytest.mark.slow
+def test_a_million_heads_that_are_the_same(shelf: Shelf) -> None:
+    lines = [
+        b",".join([first, *[cell] * 999_999]) for first, cell in ((b"name", b"size"), (b"Ada", b"5"), (b"Bo", b"6"))
+    ]
+    document, error = shelf.add("million.csv", b"\n".join(lines))
+    assert document, error
+    shelf.library.storage.settle()
+    assert shelf.ask("What is the size of Bo?", document).text.startswith("size: 6.")
+    assert any(
+        "1,000,000 columns, of which the first 16,384" in one for one in shelf.library.document(document.id).notes
+    )
+
+
 def test_a_cell_of_fifty_megabytes_fails_by_name(shelf: Shelf) -> None:
     _, error = shelf.add("cell.csv", b"name,text\nAda," + b"word " * 10_000_000 + b"\nBo,short\n")
     assert isinstance(error, LimitExceeded)
     assert "50,000,000" in str(error) and error.help
 
 
-def test_a_head_that_is_said_again_a_hundred_thousand_times(shelf: Shelf) -> None:
-    told = shelf.told("heads.csv", b"name,value\n" * 100_000 + b"Ada,5\n", "What is the value of Ada?")
+@pytest.mark.parametrize("times", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_a_head_that_is_said_again_and_again(shelf: Shelf, times: int) -> None:
+    told = shelf.told(f"heads {times}.csv", b"name,value\n" * times + b"Ada,5\n", "What is the value of Ada?")
     assert told.startswith("value: 5.")
 
 
