@@ -33,7 +33,8 @@ _EACH = re.compile(
 )
 _MOST_OF = re.compile(
     rf"which(?: of)?(?: the| my| our| these)?\s+(?P<noun>[^\W\d_]+)\s+"
-    rf"(?:(?P<is>is|was)|has|had|have)(?: the)?\s+(?P<how>{MORE}|{LESS})\b\s*(?P<what>.*)",
+    r"(?:(?P<costs>(?:is|was)(?: the)?\s+(?:highest|lowest|cheapest|(?:most|least)\s+(?:expensive|costly)))"
+    rf"|(?:has|had|have)(?: the)?\s+(?P<how>{MORE}|{LESS})\s+(?P<what>.+))",
     re.IGNORECASE,
 )
 _LEAST, _MOST_DOCUMENTS, _MOST_NAMED = 2, 200, 5
@@ -100,7 +101,7 @@ class OfEach(Strategy):
 def _asked_of_a_kind(query: str) -> tuple[str, str]:
     """What documents are called of which each is asked, and what is asked of one; "", "" where it is of none.
 
-    Which is the highest is asked as what each has in all.
+    Which is the highest or the cheapest is asked as what each costs.
     """
     if match := _EACH.search(query):
         noun = match["noun"] or match["other"]
@@ -109,8 +110,8 @@ def _asked_of_a_kind(query: str) -> tuple[str, str]:
     if match is None:
         return "", ""
     one = f"the {match['noun'].removesuffix('s')}"
-    if match["is"]:
-        return match["noun"], f"What is the total of {one}?"
+    if match["costs"]:
+        return match["noun"], f"What is the total cost of {one}?"
     if match["how"].casefold() in ("most", "least", "fewest"):
         return match["noun"], f"How much {match['what']} does {one} have?"
     return match["noun"], f"What is the {match['what']} of {one}?"

@@ -58,6 +58,14 @@ def test_what_none_or_one_alone_says_is_no_table(invoices: Library, question: st
     assert "|" not in invoices.ask(question).text
 
 
+def test_the_cheapest_is_told_by_what_sentences_say(library: Library) -> None:
+    for name, costs in (("Alto", 49), ("Brisa", 65), ("Corvo", 88), ("Dune", 120)):
+        add_text(library, f"lamp-{name}.txt", f"Desk lamp {name}\n\nThe {name} costs {costs} euros with its bulb.")
+    answer = library.ask("Which of the lamps is the cheapest?")
+    assert answer.text.startswith("Desk lamp Alto: 49 euros, the cheapest of 4; then Desk lamp Brisa (65 euros),")
+    assert "the longest" not in library.ask("Which lamp is the longest?").text
+
+
 def test_which_of_them_do_not_say_it_is_told(invoices: Library) -> None:
     add_text(invoices, "invoice-2044.txt", "INVOICE\n\nInvoice no. 2044\n\nBill to: Cafe Lumen\n\nTo follow by post.")
     answer = invoices.ask("What is the total due of each invoice?")
