@@ -11,9 +11,9 @@ from rag_core.answering.claims.measures import Mention, mentions, units_of
 from rag_core.answering.matching import Floats, content_words
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.features import Evidence
-from rag_core.answering.tables.computing import operation, sets_side_by_side
+from rag_core.answering.tables.computing import adds_up, operation, sets_side_by_side
 from rag_core.answering.tables.format_amount import Amount, amount_of
-from rag_core.answering.tables.format_result import extreme, set_apart
+from rag_core.answering.tables.format_result import extreme, set_apart, total
 from rag_core.answering.tables.tables import Cell
 from rag_core.domain import Document
 from rag_core.retrieval.understanding import kind_of, understand
@@ -27,6 +27,7 @@ _SIGN = re.compile(r"(?:[A-Z]{0,2}[$€£¥]|\b[A-Z]{3})\s?$")
 _UNIT = re.compile(
     r"(\s?%|\s?per\s?cent\b)|(\s(?:thousand|million|billion)\b)?([\s-](?:US\s)?[^\W\d_]+|\s?[$€£¥])?", re.IGNORECASE
 )
+_CENTS = re.compile(r"[.,]\d\d$")
 _SPAN = re.compile(r"\d\s?(?:to|or|-|–)\s?\d")  # "5 to 15 years" is no one figure
 # What asks to set things beside each other, and nothing of one of them.
 _SETTING = re.compile(
@@ -137,6 +138,12 @@ def largest(question: str, names: Sequence[str], cells: Sequence[Cell], quotes: 
     return extreme(question, names, amounts) if len(amounts) == len(names) > 1 else ""
 
 
+def together(question: str, names: Sequence[str], cells: Sequence[Cell], quotes: Sequence[Quote]) -> str:
+    """What the figures of several documents are in all; "" where not each has one."""
+    amounts = _amounts(question, cells, quotes)
+    return total(amounts) if len(amounts) == len(names) > 1 else ""
+
+
 def _amounts(question: str, cells: Sequence[Cell], quotes: Sequence[Quote]) -> list[Amount]:
     """The figures of cells, where there are any; else of each quote its one figure in what the question names, or its
     only one where that is an amount of money, a share or a measure; [] where one has none such or several."""
@@ -148,7 +155,7 @@ def _amounts(question: str, cells: Sequence[Cell], quotes: Sequence[Quote]) -> l
         return []
     if all(named):
         return [one for (one,) in named]
-    compares = sets_side_by_side(question) or operation(question) == "extreme"
+    compares = sets_side_by_side(question) or operation(question) == "extreme" or adds_up(question)
     return [one for (one,) in of_each if compares and (one.currency or units_of(one.unit))]
 
 
@@ -172,7 +179,8 @@ def _amount(one: Mention, text: str) -> Amount:
     shown = text[sign.start() if sign else one.start : one.end + len(percent or scale + word)]
     currency = sign[0].strip() if sign else word.strip() if one.currency else ""
     unit = "percentage points" if percent else f"{scale}{'' if currency else word}".strip(" -")
-    decimals = len(f"{one.value:.6f}".rstrip("0").partition(".")[2])
+    printed = _CENTS.search(text, one.start, one.end)
+    decimals = 2 if printed else len(f"{one.value:.6f}".rstrip("0").partition(".")[2])
     return Amount(shown, one.value, decimals, unit, currency)
 
 

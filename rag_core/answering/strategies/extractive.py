@@ -16,7 +16,7 @@ from rag_core.answering.cues import answer_type, holds_answer
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.candidates import gather
-from rag_core.answering.strategies.comparing import asks_nothing_else, difference, largest, measure_of
+from rag_core.answering.strategies.comparing import asks_nothing_else, difference, largest, measure_of, together
 from rag_core.answering.strategies.composing import (
     MOST_WORDS,
     Composition,
@@ -35,7 +35,7 @@ from rag_core.answering.strategies.features import FIGURES, Evidence
 from rag_core.answering.strategies.query_intent import QueryIntent, is_unmeant
 from rag_core.answering.strategies.rows import cell_said, other_cells, row_said
 from rag_core.answering.strategies.shortening import shortened
-from rag_core.answering.tables.computing import operation
+from rag_core.answering.tables.computing import adds_up, operation
 from rag_core.answering.tables.format_result import verdict
 from rag_core.answering.tables.matching_cells import periods_of, said_by, years_of
 from rag_core.answering.tables.tables import Cell
@@ -285,6 +285,8 @@ def _apart(question: str, names: Sequence[str], figures: Sequence[Cell], quotes:
         return verdict(question, names, figures) if all(words <= set(terms(said_by(one))) for one in figures) else ""
     if operation(question) == "extreme":
         return largest(question, names, figures, quotes)
+    if adds_up(question):
+        return together(question, names, figures, quotes)
     return difference(question, names, figures, quotes)
 
 

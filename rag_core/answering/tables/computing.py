@@ -35,6 +35,8 @@ _EXTREME = re.compile(
     rf"^(?!.*\b(?:or|than)\b).*\b(?:which|what\s(?:year|quarter))\b.*\b(?:{MORE}|{LESS})\b", re.IGNORECASE
 )
 _OVER_TIME = re.compile(r"\b(?:which|what)\s(?:\w+\s)?(?:years?|FY|quarters?|periods?)\b", re.IGNORECASE)
+_ALL = re.compile(r"\ball\b", re.IGNORECASE)
+_TOGETHER = re.compile(r"\b(?:total|sum|combined|together|altogether)\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 _OTHERS = 2  # figures that an extreme is set beside
 _NOT_COMPUTED = ("reason", "name", "place", "date", "definition")
@@ -70,6 +72,11 @@ def operation(question: str) -> Operation | None:
 def sets_side_by_side(question: str) -> bool:
     """Whether a question compares things, whatever kind of answer it asks for."""
     return any(_ASKS[name].search(question) for name in ("larger", "difference", "ratio"))
+
+
+def adds_up(question: str) -> bool:
+    """Whether a question asks what all of several have together."""
+    return all(pattern.search(question) for pattern in (_ALL, _TOGETHER))
 
 
 def computed(question: str, asked: CellQuery, scores: Floats, weights: Floats) -> Computed | None:

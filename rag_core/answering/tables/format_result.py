@@ -124,6 +124,15 @@ def extreme(question: str, names: Sequence[str], amounts: Sequence[Amount]) -> s
     return f"{names[order[0]]}: {_in_currency(first)}, {which}; then {', '.join(behind)}."
 
 
+def total(amounts: Sequence[Amount]) -> str:
+    """What amounts are in all: "EUR 520.30 in all: 355.30 + 165.00."; "" where they are not alike."""
+    amounts = _in_one_scale(amounts)
+    if not _are_alike(amounts):
+        return ""
+    number = _number(sum(amount.value for amount in amounts), max(amount.decimals for amount in amounts))
+    return f"{in_unit_of(number, amounts)} in all: {' + '.join(amount.text for amount in amounts)}."
+
+
 def _in_currency(amount: Amount) -> str:
     return in_unit_of(amount.text, [amount]) if amount.currency not in amount.text else amount.text
 

@@ -58,6 +58,11 @@ def test_what_none_or_one_alone_says_is_no_table(invoices: Library, question: st
     assert "|" not in invoices.ask(question).text
 
 
+def test_what_all_of_a_kind_are_together_is_added_up(invoices: Library) -> None:
+    answer = invoices.ask("What is the total of all the invoices?")
+    assert answer.text.startswith("2,192.30 EUR in all: EUR 355.30 + EUR 1,672.00 + EUR 165.00. [1][2][3]"), answer.text
+
+
 def test_the_cheapest_is_told_by_what_sentences_say(library: Library) -> None:
     for name, costs in (("Alto", 49), ("Brisa", 65), ("Corvo", 88), ("Dune", 120)):
         add_text(library, f"lamp-{name}.txt", f"Desk lamp {name}\n\nThe {name} costs {costs} euros with its bulb.")
