@@ -48,7 +48,7 @@ def test_each_thing_has_a_row(question: str, lead: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [
-        ("It costs 15.80 crowns.", "It costs 12 crowns.", "A: 15.80 crowns against 12 crowns (B), 3.8 crowns more."),
+        ("It costs 15.80 crowns.", "It costs 12 crowns.", "A: 15.80 crowns against 12 crowns (B), 3.80 crowns more."),
         ("It took $3.5 million.", "It took $1 million.", "A: $3.5 million against $1 million (B), $2.5 million more."),
         ("It is 61 metres long.", "It is 72-metre long.", "B: 72-metre against 61 metres (A), 11 metre more."),
         ("It lost 4 per cent.", "It lost 5 %.", "B: 5 % against 4 per cent (A), 1 percentage points more."),
