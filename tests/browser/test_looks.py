@@ -135,3 +135,34 @@ def test_the_keyboard_is_enough(open_page: Open, filled: None) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".passage")).to_have_count(0)
     expect(page.locator(".cite").first).to_be_focused()
+
+
+def test_a_conversation_is_told_by_headings_a_log_and_one_chip_for_each_page(open_page: Open, filled: None) -> None:
+    page = open_page("chat")
+    expect(page.get_by_role("heading", level=1, name="What would you like to know?")).to_be_visible()
+    question = "Summarize the storm of 14 November 2019"
+    ask(page, question)
+    page.locator(".exchange .meta").wait_for(timeout=60_000)
+    log = page.get_by_role("log", name="Conversation")
+    expect(log.get_by_role("heading", level=2, name=question)).to_be_visible()
+    expect(log.locator(".body")).to_have_attribute("aria-live", "polite")
+    expect(page.locator(".st-key-chat_heading").get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator(".exchange .cite").nth(2)).to_be_visible()
+    sources = page.locator(".exchange").get_by_role("group", name="Sources")
+    expect(sources.locator(".of-page")).to_have_count(1)
+    count = sources.locator(".source").count()
+    expect(sources.get_by_role("button", name=f"Copy {count} passages of THE STORM")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_what_has_the_focus_in_the_left_column_is_ringed(open_page: Open, filled: None, dark: bool) -> None:
+    page = open_page(dark=dark)
+    page.keyboard.press("Tab")
+    link = page.get_by_role("link", name="Search", exact=True)
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if link.evaluate("one => one === document.activeElement"):
+            break
+    expect(link).to_be_focused()
+    expect(link).to_have_css("outline-style", "solid")
+    expect(link).to_have_css("outline-width", "2px")

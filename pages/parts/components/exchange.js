@@ -97,7 +97,7 @@ const drawSources = (sources, data) => {
     const group = make("span", "of-page");
     group.append(...those.map((source, place) => drawSource(source, data, place === 0)));
     const copied = those.map(({ copy }) => copy).filter(Boolean).join("\n\n");
-    const label = ngettext("Copy the passage of {title}, {page}", "Copy {number} passages of {title}, {page}", those.length, those[0]);
+    const label = ngettext("Copy the passage of {title}, {page}", "Copy {number} passages of {title}, {page}", those.length, { title: those[0].title, page: those[0].page });
     if (copied) group.append(copyButton("rate", label, copied, true));
     row.append(group);
   });
