@@ -35,9 +35,10 @@ _ROLE = f"""
 
 # Whose the document last seen at a place was, and whose the one of an id is.
 _PLACED = """
-    SELECT (SELECT d.owner FROM sources s JOIN documents d ON d.id = s.document_id
+    SELECT coalesce((SELECT d.owner FROM sources s JOIN documents d ON d.id = s.document_id
             WHERE s.location <> '' AND md5(s.location) = md5(%(location)s) AND s.location = %(location)s
             ORDER BY s.looked_at DESC LIMIT 1),
+            (SELECT owner FROM left_out_sources WHERE md5(location) = md5(%(location)s))),
         (SELECT owner FROM documents WHERE id = %(document)s AND state <> 'removing')"""
 
 

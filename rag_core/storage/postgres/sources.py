@@ -141,9 +141,10 @@ class SourceStore:
     def leave_out(self, document_id: str) -> None:
         """Note that what a document was made of is not to be brought in again by itself."""
         self._database.execute(
-            "INSERT INTO left_out_sources (location, size_bytes, modified_ns, document_id)"
-            " SELECT location, size_bytes, modified_ns, document_id FROM sources WHERE document_id = %s AND root <> ''"
-            " ON CONFLICT (md5(location)) DO UPDATE SET size_bytes = excluded.size_bytes,"
+            "INSERT INTO left_out_sources (location, size_bytes, modified_ns, document_id, owner)"
+            " SELECT location, size_bytes, modified_ns, document_id, owner FROM sources s"
+            " JOIN documents d ON d.id = document_id WHERE document_id = %s AND root <> ''"
+            " ON CONFLICT (md5(location)) DO UPDATE SET size_bytes = excluded.size_bytes, owner = excluded.owner,"
             " modified_ns = excluded.modified_ns, document_id = excluded.document_id",
             (storable(document_id),),
         )

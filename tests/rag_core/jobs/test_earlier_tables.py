@@ -25,6 +25,7 @@ _BEFORE = (
     "ALTER TABLE documents DROP COLUMN owner, ADD UNIQUE (sha256)",
     "ALTER TABLE conversations DROP COLUMN owner",
     "ALTER TABLE access_keys DROP COLUMN person",
+    "ALTER TABLE left_out_sources DROP COLUMN owner",
     "ALTER TABLE chunk_clusters DROP COLUMN summary",
     "ALTER TABLE document_summaries DROP COLUMN made_by",
     "DROP TABLE answer_cache",

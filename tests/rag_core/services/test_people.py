@@ -60,7 +60,15 @@ def test_what_comes_of_a_watched_file_that_was_given_away_is_its_owners(library:
     write(folder / "bread.txt", "A loaf costs 5.30.", age_s=60)
     list(library.sources.update())
     assert (seen_by(library, ADA), seen_by(library, BOB)) == ({"bread.txt", "copy.txt"}, {"copy.txt"})
-    assert library.people.role(ADA, of(library, title="bread").id) == "owner"
+    third = of(library, title="bread")
+    assert library.people.role(ADA, third.id) == "owner"
+    # Ada removes it, and it is written on.
+    library_of(library, ADA).remove(third.id)
+    list(library.sources.update())
+    assert seen_by(library, ADA) == {"copy.txt"}
+    write(folder / "bread.txt", "A loaf costs 6.40.", age_s=40)
+    list(library.sources.update())
+    assert (seen_by(library, ADA), seen_by(library, BOB)) == ({"bread.txt", "copy.txt"}, {"copy.txt"})
     assert library.maintenance.verify(deep=True).findings == ()
 
 
