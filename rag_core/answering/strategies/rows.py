@@ -113,7 +113,11 @@ def _columns(evidence: Evidence, quote: Quote) -> tuple[str, list[Column]]:
     """A row's label and its other cells; none where it is not known what stands above each."""
     (label, _, _), *cells = _cells(quote) if quote.kind == "row" else [("", 0, 0)]
     figures = [cell for cell in (evidence.asked.cells if evidence.asked else ()) if cell.passage == quote.passage]
-    top = _cells(_down_to(evidence, quote)[0])
+    rows = _down_to(evidence, quote)
+    top = _cells(rows[0])
+    is_headed = rows[0] is not rows[-1] and all(figure(text) is None for text, *_ in top)
+    if is_headed:  # a table of words: what another table's figures stand under says nothing of it
+        figures = [cell for cell in figures if cell.part.start >= rows[0].start]
     found = []
     for place, (text, start, end) in enumerate(cells):
         alike = [cell for cell in figures if (cell.column, cell.columns) == (place, len(cells)) and cell.heads]

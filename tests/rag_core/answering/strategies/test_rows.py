@@ -51,6 +51,17 @@ def test_the_cell_that_the_reader_takes_for_the_answer_is_known_as_such() -> Non
     }
 
 
+def test_a_table_of_words_has_no_heads_of_another_table_s_figures() -> None:
+    size = "| | Nimbus 3 | Nimbus 5 |\n|---|---|---|\n| Power | 280 W | 420 W |\n| Noise | 41 dB | 46 dB |"
+    faults = (
+        "| Code | Meaning | Remedy |\n|---|---|---|\n| F1 | Room too cold | Heat it |\n| F4 | Fan blocked | Clear it |"
+    )
+    evidence = gather("What does F4 mean?", [hit(f"## Size\n{size}\n\n## Faults\n{faults}")], ENCODER)
+    assert evidence is not None
+    said = [row_said(evidence, unit.quote).text for unit in evidence.units]
+    assert "F4 Fan blocked, Remedy: Clear it" in said, said
+
+
 def test_beside_a_cell_that_is_said_a_row_says_its_others() -> None:
     fares = hit("Fares\tAdult\tChild\nTolsund\t15.80\t7.90\nCastra\t12.40\t6.20")
     evidence = gather("What does a child pay to Tolsund?", [fares], ENCODER)
