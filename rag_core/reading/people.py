@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from rag_core.reading.front import Front, FrontLine
 from rag_core.reading.sections import bare_words
@@ -15,6 +16,14 @@ _BY = re.compile(
     rf"(?:^|[.;,]\s)(?:(?i:written by|edited by|prepared by|by|authors?:?|von|par|por|autor:?))\s+"
     rf"(?P<names>{_NAME}(?:(?:,| and| &| und| et| y)\s{_NAME})*)"
 )
+# What stands above the name of whoever signs a letter.
+_CLOSING = re.compile(
+    r"(?:[^\W\d_]+\s){0,4}(?:regards|sincerely|faithfully|truly|wishes|grü(?:ß|ss)en?|hochachtungsvoll|cordialement"
+    r"|salutations|saludos?|atentamente|saluti|groeten?)(?:\s[^\W\d_]+)?\W*",
+    re.IGNORECASE,
+)
+_OF_ONE = re.compile(r"^(?:(?:dr|mr|mrs|ms|prof|herr|frau|m|mme|sr|sra)\b\.?\s+)+", re.IGNORECASE)
+_SIGNED = ("letter",)
 _LINES = 25
 _MOST_CHARS = 1_000
 # Libraries that sign what they write.
@@ -39,10 +48,21 @@ def find_authors(said: str, title: str, kind: str, front: Front) -> str:
     for line in front.first[:_LINES]:
         if match := _BY.search(line.text):
             return match["names"].rstrip(".,")
+    if kind in _SIGNED and (name := _signed_by(front.lines)):
+        return name
     below = dict.fromkeys(_below_title(front.first, title)) if kind in _WRITTEN_BY_PEOPLE else ()
     names = ", ".join(below)
     names = names if len(names) <= _MOST_CHARS else names[:_MOST_CHARS].rpartition(", ")[0]
     return names or said
+
+
+def _signed_by(lines: Sequence[FrontLine]) -> str:
+    """The name below the closing of a letter, which may run on into what its bearer is; "" where there is none."""
+    for line, below in pairwise(lines):
+        name = _OF_ONE.sub("", below.text).partition(",")[0].strip()
+        if _CLOSING.fullmatch(line.text.strip()) and is_name(name):
+            return name
+    return ""
 
 
 def _below_title(lines: Sequence[FrontLine], title: str) -> Iterator[str]:

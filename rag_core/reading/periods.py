@@ -44,6 +44,7 @@ _Q = re.compile(
 _REPORTED = re.compile(rf"date\s+of\s+(?:report|earliest)[^\d]{{0,80}}?(?:{_FULL_DATE})", re.IGNORECASE)
 _FISCAL = re.compile(rf"(?<!\w)(?:fiscal(?:\s+year)?|FY)\s?{_YEAR}(?!\d)", re.IGNORECASE)
 _ANY_DATE = re.compile(_FULL_DATE, re.IGNORECASE)
+_DATELINE = re.compile(rf"(?:date:?\s+|[^\W\d_][^\d,]{{0,40}},\s+)?(?:the |den )?(?:{_FULL_DATE})\.?", re.IGNORECASE)
 _ANY_YEAR = re.compile(rf"(?<![\d.,$€£/-]){_YEAR}(?![\d,]|\.\d)")
 _COPYRIGHT = re.compile(
     rf"(?:©|\(c\)|copyright)\D{{0,12}}(?:(?:19|20)\d\d\s*[-–,]\s*)*{_YEAR}(?!\s*[-–,]\s*(?:19|20)\d\d)", re.IGNORECASE
@@ -85,7 +86,7 @@ def find_period(kind: PeriodKind, title: str, names: Sequence[str], pages: Front
         )
         return found or _ended(_FISCAL_YEAR, front) or loose
     if kind == "date":
-        return _reported(front) or loose
+        return _reported(front) or _dateline(pages) or loose
     if kind == "year":
         return _ended(_FISCAL_YEAR, front) or (loose if loose.year else Period("", _year_of(_FISCAL, front)))
     return Period()
@@ -119,6 +120,12 @@ def _ended(pattern: re.Pattern[str], text: str, before: str = "") -> Period | No
 def _reported(text: str) -> Period | None:
     match = _REPORTED.search(text)
     return _dated(match) if match else None
+
+
+def _dateline(pages: Front) -> Period | None:
+    """The date that is a line of its own, perhaps behind a place: what is written that day may name others."""
+    dates = (_DATELINE.fullmatch(line.text.strip()) for line in pages.first[:_LINES])
+    return next((_dated(match) for match in dates if match), None)
 
 
 def _dated(match: re.Match[str]) -> Period:

@@ -77,6 +77,29 @@ def test_markdown_is_called_by_its_first_heading() -> None:
     assert make_card(parsed, ["README.md"]).title == "Keeping bees"
 
 
+LETTER = (
+    "Riverside Clinic\n\n{date}\n\n{dear}\n\nRe: Mrs Judith Okoro, born 3 May 1957\n\nThank you for referring her.\n\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("date", "dear", "closing", "author", "period"),
+    [
+        ("12 September 2024", "Dear Dr Aldana,", "With kind regards\nDr Helen Marsh, cardiologist", "Helen Marsh",
+         "12 September 2024"),
+        ("Bern, den 4. März 2023", "Sehr geehrte Frau Aldana", "Mit freundlichen Grüßen\n\nUrs Keller", "Urs Keller",
+         "4. März 2023"),
+        ("", "Dear Dr Aldana,", "Yours sincerely,\nThe whole department of hearts", "", "3 May 1957"),
+    ],
+)  # fmt: skip
+def test_a_letter_is_by_whom_it_is_signed_and_of_the_day_that_stands_alone(
+    date: str, dear: str, closing: str, author: str, period: str
+) -> None:
+    parsed = ParsedDocument("text/plain", (Page(1, LETTER.format(date=date, dear=dear) + closing),), "")
+    card = make_card(parsed, ["letter.txt"])
+    assert (card.kind, card.authors, card.period) == ("letter", author, period)
+
+
 def test_a_number_is_left_off_where_it_may_be_a_pages_alone() -> None:
     page = Page(1, "Newsletter 12\n\nThe harbour was dredged in May, and the ferry has a new mast.")
     for media_type, title in {"text/plain": "Newsletter 12", "application/pdf": "Newsletter"}.items():
