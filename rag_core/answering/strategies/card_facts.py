@@ -42,6 +42,7 @@ _NEAR = 0.6  # least cosine with an example
 _LONGEST_WORDS = 24
 _OPENING = 4  # chunks in which a document names itself
 _MOST_DOCUMENTS = 10
+_LETTER = "letter"
 _CONFIDENCE = 0.9
 _FIRST, _LAST = re.compile(r"\bfirst\b", re.IGNORECASE), re.compile(r"\blast\b", re.IGNORECASE)
 
@@ -108,9 +109,11 @@ def _documents(question: Question, contents: Contents, named: set[str]) -> list[
 
 
 def _names(document: Document, contents: Contents) -> set[str]:
-    """The terms of all names that a document goes by."""
+    """The terms of all names that a document goes by; a letter by those to whom and of whom it is, too."""
     opening = " ".join(hit.text for hit in contents.beginning(document, _OPENING))
-    return names_of(document) | set(identity_terms(" ".join(coined_names(opening))))
+    is_letter = document.card is not None and document.card.kind == _LETTER
+    coined = opening if is_letter else " ".join(coined_names(opening))
+    return names_of(document) | set(identity_terms(coined))
 
 
 def _fact(kind: str, document: Document, question: str, contents: Contents) -> Fact | None:

@@ -61,10 +61,29 @@ def lease() -> bytes:
     return data.getvalue()
 
 
+LETTER = """Riverside Clinic
+
+12 September 2024
+
+Dear Dr Aldana,
+
+Re: Mrs Judith Okoro, born 3 May 1957
+
+Thank you for referring Mrs Okoro, whom I saw on 9 September 2024. Ibuprofen must be stopped.
+
+With kind regards
+Dr Helen Marsh, consultant cardiologist
+"""
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     with Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) as opened:
-        uploads = [Upload("terns.txt", PAPER.encode()), Upload("storm.md", REPORT.encode())]
+        uploads = [
+            Upload("terns.txt", PAPER.encode()),
+            Upload("storm.md", REPORT.encode()),
+            Upload("letter.txt", LETTER.encode()),
+        ]
         for event in opened.add([*uploads, Upload("cranes.eml", MAIL), Upload("lease.docx", lease())]):
             assert event.error is None
         yield opened
@@ -85,6 +104,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
          "“Cranes for the quay” was sent to Piet Hamre <piet@example.org> and harbour@example.org."),
         ("When was the mail on cranes sent?", "“Cranes for the quay” was sent on Tue, 08 Apr 2025 09:30:00 +0200."),
         ("Which file is attached to the cranes mail?", "Attached to “Cranes for the quay”: cranes-2025.pdf."),
+        ("Who wrote the letter to Dr Aldana?", "Helen Marsh wrote “Riverside Clinic”."),
+        ("When was the letter about Mrs Okoro written?",
+         "“Riverside Clinic” is of 12 September 2024."),
         ("Von wem ist die Mail Cranes?", "Runa Dahl <runa@example.org> sent “Cranes for the quay”."),
     ],
 )  # fmt: skip
