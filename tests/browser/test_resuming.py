@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag_core import Library, Settings
 from rag_core.domain import Configuration, Question
-from tests.browser.conftest import serve
+from tests.browser.conftest import Server, serve
+from tests.rag_core.jobs.until import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PARAGRAPH = "The keeper of lighthouse {n}.{m} writes down wind and weather, and who came by, every morning at six. " * 8
@@ -26,6 +29,12 @@ def opened(browser: Browser, url: str) -> Page:
     return page
 
 
+def _kept(server: Server) -> int:
+    """How many documents have their bytes kept, and so survive what comes."""
+    with urllib.request.urlopen(f"{server.url}/api/v1/documents?limit=50") as answer:
+        return len(json.load(answer)["documents"])
+
+
 def test_ten_documents_are_resumed_after_a_kill(browser: Browser, tmp_path: Path) -> None:
     files = []
     for n in range(10):
@@ -35,7 +44,7 @@ def test_ten_documents_are_resumed_after_a_kill(browser: Browser, tmp_path: Path
     with serve(library, log) as server:
         page = opened(browser, server.url)
         page.locator("input[type=file]").set_input_files([str(file) for file in files])
-        page.get_by_text("indexing").first.wait_for(timeout=60_000)
+        until(lambda: _kept(server) == 10)
         owner = re.search(r'"pid": (\d+)', (library / "owner.json").read_text())
         postmaster = (library / "postgres" / "postmaster.pid").read_text().split()[0]
         for pid in (owner[1] if owner else "", postmaster):
