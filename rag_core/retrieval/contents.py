@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from rag_core.embedding.pieces import unit_rows
 from rag_core.retrieval.hierarchy.clustering import Clusters, Plan, cluster
 from rag_core.retrieval.hierarchy.reducing import Floats
 from rag_core.retrieval.hits import hit_of
-from rag_core.retrieval.indexes import Indexes
+from rag_core.retrieval.indexes import Indexes, told_of
 from rag_core.retrieval.tables import TableCache
 from rag_core.storage import Storage
 from rag_core.storage.indexes.dense import Within
@@ -84,19 +85,19 @@ class Contents:
     def documents(self, most: int) -> tuple[list[Document], int]:
         """The first documents of the scope, newest first, at most so many, and how many there are."""
         generations = self._storage.documents.ready_ids()
-        within = self._within()
+        within = self._within
         ids = [key for key in generations if within is None or key in within.rows]
         newest = sorted(ids, key=lambda key: -generations[key])
         return self.some(newest[:most]), len(newest)
 
     def meant(self, question: str) -> list[Document]:
         """The documents of the scope that a question may mean, the surest first."""
-        (found,) = self._indexes.meant([question], self._indexes.seen(self.scope))
+        (found,) = self._indexes.meant([question], told_of(self.scope, self._within))
         return self.some(list(found.documents))
 
     def some(self, ids: Sequence[str]) -> list[Document]:
         """Those of some documents that are ready and within the scope, in this order."""
-        within = self._within()
+        within = self._within
         ready = self._indexes.documents(set(ids))
         return [ready[key] for key in dict.fromkeys(ids) if key in ready and (within is None or key in within.rows)]
 
@@ -104,7 +105,7 @@ class Contents:
         """The chunks of a hit's page around it, in order, as far as they are within the scope."""
         first = max(0, hit.index - _OF_PAGE)
         found = self._indexes.rows([(hit.document.id, index) for index in range(first, hit.index + _OF_PAGE + 1)])
-        within = self._within()
+        within = self._within
         return tuple(
             hit_of(hit.document, row, hit.score, score_kind=hit.score_kind)
             for ref, row in sorted(found.items())
@@ -113,7 +114,7 @@ class Contents:
 
     def holding(self, terms: Sequence[str], among: Sequence[str]) -> list[Hit]:
         """Of each of some documents of the scope the chunk that holds all of some terms best, the best first."""
-        within = self._within()
+        within = self._within
         found = [ref for ref in self._indexes.holding(terms, among) if within is None or ref in within]
         first = {document: (document, index) for document, index in reversed(found)}
         kept = [ref for ref in found if first[ref[0]] == ref]
@@ -122,17 +123,17 @@ class Contents:
 
     def lacks(self, term: str) -> bool:
         """Whether no document that may tell of its words holds a term; no while some wait for the index of words."""
-        seen = self._indexes.seen(self.scope)
+        seen = told_of(self.scope, self._within)
         return self._indexes.unknown([[term]])[0] or (seen is not None and not self._indexes.holds(term, seen))
 
     def texts_like(self, term: str) -> list[str]:
         """Texts of a few chunks of the scope's documents that hold a term spelt much alike."""
-        return self._indexes.like(term, self._indexes.seen(self.scope))
+        return self._indexes.like(term, told_of(self.scope, self._within))
 
     def beginning(self, document: Document, most: int) -> list[Hit]:
         """The first chunks of a document, at most so many, as far as they are within the scope."""
         refs = [(document.id, number) for number in range(min(most, document.chunk_count))]
-        found, within = self._indexes.rows(refs) if refs else {}, self._within()
+        found, within = self._indexes.rows(refs) if refs else {}, self._within
         return [hit_of(document, found[ref], 0.0) for ref in refs if ref in found and (within is None or ref in within)]
 
     def captions(self, documents: Sequence[Document]) -> list[Caption]:
@@ -143,7 +144,7 @@ class Contents:
             for key, page, figure in self._storage.documents.figures([document.id for document in documents])
             if figure.end > figure.start and key in spans and len(at := _holding(spans[key], page, figure.start))
         ]
-        rows, within = self._indexes.rows(list(dict(placed))), self._within()
+        rows, within = self._indexes.rows(list(dict(placed))), self._within
         known = {document.id: document for document in documents}
         found = []
         for ref, figure in placed:
@@ -199,17 +200,19 @@ class Contents:
         hits = [hit_of(document, row, float(score)) for row, score in zip(rows, nearness, strict=True)]
         pieces = tuple(unit_rows(pieces_of(row.pieces, vectors.shape[1])) for row in rows)
         content = Content(document, tuple(hits), vectors, pieces, clusters)
-        within = self._within()
+        within = self._within
         if within is None or within.rows.get(document.id, ()) is None:
             return content
         places = [place for place, row in enumerate(rows) if (row.document_id, row.index) in within]
         return content.taken(places) if places else None
 
     def _has_whole(self, document: Document) -> bool:
-        within = self._within()
+        within = self._within
         return within is None or (document.id in within.rows and within.rows[document.id] is None)
 
+    @cached_property
     def _within(self) -> Within | None:
+        """What the scope leaves, looked up once for all that is read for a question."""
         return self._indexes.within(self.scope)
 
     def _clusters(self, document_id: str, vectors: Floats) -> Clusters:

@@ -41,12 +41,8 @@ class Indexes(ABC):
         """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""
 
     def seen(self, scope: Scope) -> Collection[str] | None:
-        """The documents that may tell of words and names: those of a sealed scope, None for all.
-
-        Raises StoreUnavailable.
-        """
-        within = self.within(scope) if scope.sealed else None
-        return None if within is None else within.rows.keys()
+        """See `told_of`. Raises StoreUnavailable."""
+        return told_of(scope, self.within(scope)) if scope.sealed else None
 
     @abstractmethod
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
@@ -94,6 +90,11 @@ class Indexes(ABC):
     @abstractmethod
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""
+
+
+def told_of(scope: Scope, within: Within | None) -> Collection[str] | None:
+    """The documents that may tell of words and names: those of a sealed scope, None for all. within: what it leaves."""
+    return within.rows.keys() if scope.sealed and within is not None else None
 
 
 class LibraryIndexes(Indexes):

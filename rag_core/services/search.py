@@ -21,6 +21,7 @@ from rag_core.retrieval.acronyms import written_out
 from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.hierarchy.rewriting import Rewritten, Write, rewritten
 from rag_core.retrieval.hierarchy.search import Focus
+from rag_core.retrieval.indexes import told_of
 from rag_core.retrieval.neighbours import with_texts_beside
 from rag_core.retrieval.spelling import corrected
 from rag_core.retrieval.tables import TableCache
@@ -146,7 +147,8 @@ def search_pipeline(
     """The hits for each question in a pipeline's indexes, all with one scope."""
     indexes = pipeline.indexes
     vectors, embed_ms = embed_questions(embedder, [looked_for(text, understand(text)) for text in questions])
-    within, seen = indexes.within(scope), indexes.seen(scope)
+    within = indexes.within(scope)
+    seen = told_of(scope, within)
     meant, languages = indexes.meant(questions, seen), indexes.languages()
 
     def holds(term: str) -> bool:

@@ -11,7 +11,9 @@ import pytest
 from rag_core import Library, Scope, Upload
 from rag_core.domain import Document, DocumentFilter
 from rag_core.personal import library_of
+from rag_core.retrieval.scope import documents_within
 from rag_core.storage.postgres.changes import Waiting
+from rag_core.storage.postgres.database import Database
 from tests.conftest import add_text
 
 ADA, BOB = "ada@example.org", "bob@example.org"
@@ -185,3 +187,17 @@ def test_what_an_index_lacks_is_not_told_to_a_person(
         bob.retrieve(PRICE, index="chroma").trace.notes,
     ):
         assert "lacks" not in str(notes)
+
+
+def test_what_a_person_sees_is_looked_up_once_for_each_search_of_an_answer(
+    library: Library, shared: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[Scope] = []
+
+    def within(database: Database, scope: Scope) -> dict[str, int]:
+        looked.append(scope)
+        return documents_within(database, scope)
+
+    monkeypatch.setattr("rag_core.retrieval.indexes.documents_within", within)
+    assert "4.20" in library_of(library, BOB).ask(PRICE).text
+    assert 0 < len(looked) <= 6
