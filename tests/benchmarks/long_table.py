@@ -54,7 +54,7 @@ def measured(library: Library, name: str, table: bytes) -> None:
     emit(
         benchmark="long_table", table=name, chunks=library.maintenance.status().chunks, added_s=round(added_s, 1),
         followed_s=round(followed_s, 1), processor_s=round(memory.processor_s, 1),
-        peak_gb=round(memory.peak_bytes / 1e9, 2),
+        idle_gb=round(memory.first_bytes / 1e9, 2), peak_gb=round(memory.peak_bytes / 1e9, 2),
         question_ms=percentiles(during), question_quiet_ms=percentiles(quiet),
         ratio=round(percentile(during, 0.5) / percentile(quiet, 0.5), 2),
         file_ms=percentiles(files), file_quiet_ms=percentiles(files_after),

@@ -35,11 +35,13 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 class PeakMemory:
-    """Samples the resident memory of this process, its children and the library's PostgreSQL, every 50 ms, and tells
-    the seconds that processors were busy with them."""
+    """Samples the resident memory of this process, its children and the library's PostgreSQL, every 50 ms, what they
+    share counted once, and tells the seconds that processors were busy with them.
+
+    first_bytes: what they had before the work that is measured."""
 
     def __init__(self, data_dir: Path) -> None:
-        self.peak_bytes = 0
+        self.first_bytes = self.peak_bytes = 0
         self._busy_s: dict[int, float] = {}
         self._before_s = 0.0
         self._data_dir = str(data_dir)
@@ -58,7 +60,9 @@ class PeakMemory:
         me = psutil.Process()
         while not self._stop.wait(0.05):
             own, servers = [me, *me.children(recursive=True)], self._servers()
-            self.peak_bytes = max(self.peak_bytes, sum(map(_resident, own)) + self._postgresql(servers))
+            resident = _shared_once(own) + _shared_once(servers)
+            self.first_bytes = self.first_bytes or resident
+            self.peak_bytes = max(self.peak_bytes, resident)
             is_first = not self._busy_s
             for one in (*own, *servers):
                 self._busy_s[one.pid] = max(_busy_s(one), self._busy_s.get(one.pid, 0.0))
@@ -71,7 +75,7 @@ class PeakMemory:
 
     def postgresql_bytes(self) -> int:
         """Resident memory of the library's PostgreSQL now."""
-        return self._postgresql(self._servers())
+        return _shared_once(self._servers())
 
     def _servers(self) -> list[psutil.Process]:
         try:
@@ -81,12 +85,13 @@ class PeakMemory:
         except (OSError, ValueError, IndexError, psutil.Error):
             return []
 
-    def _postgresql(self, servers: Sequence[psutil.Process]) -> int:
-        """PostgreSQL's processes share their buffers: what each has for itself, and the largest share once."""
-        memory = [info for info in map(_memory, servers) if info is not None]
-        return sum(i.rss - getattr(i, "shared", 0) for i in memory) + max(
-            (getattr(i, "shared", 0) for i in memory), default=0
-        )
+
+def _shared_once(processes: Sequence[psutil.Process]) -> int:
+    """What each process has for itself, and the largest share once: those of one program share its libraries, and
+    PostgreSQL's their buffers."""
+    memory = [info for info in map(_memory, processes) if info is not None]
+    shared = [getattr(info, "shared", 0) for info in memory]
+    return sum(info.rss for info in memory) - sum(shared) + max(shared, default=0)
 
 
 def _busy_s(process: psutil.Process) -> float:
@@ -102,11 +107,6 @@ def _memory(process: psutil.Process) -> Any:
         return process.memory_info()
     except psutil.Error:
         return None
-
-
-def _resident(process: psutil.Process) -> int:
-    info = _memory(process)
-    return info.rss if info else 0
 
 
 @contextmanager

@@ -288,9 +288,10 @@ def _found(
 
 
 def _strangers(words: Words, scenes: Mapping[str, Mapping[int, Scene]]) -> frozenset[int]:
-    """The words that are some of the few cells of a column of any table: "nurses" are none of a list of orders."""
+    """The words that are some of the few cells of a column of any table: "nurses" are none of a list of orders. What
+    figures others have says nothing."""
     found = frozenset[int]().union(*(scene.choices for some in scenes.values() for scene in some.values()))
-    return found - operation_words(words, *OPERATIONS)
+    return frozenset(one for one in found if not words.plain[one].isdigit()) - operation_words(words, *OPERATIONS)
 
 
 def _naming(words: Words, names: Set[str]) -> frozenset[int]:

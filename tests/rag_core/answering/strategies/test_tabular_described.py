@@ -55,6 +55,15 @@ def test_what_one_table_has_in_its_cells_is_counted_in_no_other(library: Library
     assert first(library.ask("How many orders came from Bern?")) == "20 orders came from Bern."
 
 
+def test_figures_of_another_table_keep_no_row_from_being_told(library: Library) -> None:
+    shifts = "\n".join(["Worker,Shift", *(f"Ada {'ABCDEFGHIJKLMNOPQRST'[at]}y,{1 + at % 3}" for at in range(20))])
+    add_text(library, "shifts.csv", shifts)
+    orders = [f"SO-{100 + at},{('Thun', 'Bern')[at % 2]},{10 + at}.50" for at in range(40)]
+    add_text(library, "orders.csv", "\n".join(["Order,City,Amount", *orders]))
+    library.storage.settle()
+    assert first(library.ask("What is the amount of SO-110 %2?")) == "Amount: 20.50."
+
+
 def test_a_statement_of_another_language_is_asked(library: Library) -> None:
     add_text(library, "konto.csv", GERMAN.replace("TESCO STORES", "ZAHNARZT WEBER"))
     dentist = library.ask("How much did we pay the dentist in April?")
