@@ -205,7 +205,7 @@ def _of_groups(
 ) -> Iterator[Plan]:
     numbers = [place for place in figures if table.columns[place].kind == "number"]
     for by, column in enumerate(table.columns):
-        if by in constrained or not _has_groups(column):
+        if by in constrained or not has_groups(column):
             continue
         listed = [SUM_BY, MEAN_BY, LARGEST_BY, SMALLEST_BY] if len(column.texts) <= _MOST_GROUPS else []
         if listed:
@@ -216,7 +216,7 @@ def _of_groups(
                 yield from (Plan(conditions, operation, target, by, size) for operation in FURTHEST_GROUPS)
 
 
-def _has_groups(column: Column) -> bool:
+def has_groups(column: Column) -> bool:
     """Whether several rows share a cell, as those of a customer do."""
     is_repeated = column.kind == "text" and len(column.texts) <= _REPEATED * len(column.codes)
     return len(column.texts) > 1 and (column.variety == "choice" or is_repeated)

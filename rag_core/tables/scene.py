@@ -22,6 +22,7 @@ from rag_core.tables.soundness import (
     adds_up_again,
     is_no_money,
     is_of_none,
+    is_of_one_row,
     is_other_end,
     is_other_measure,
     tells_nothing,
@@ -48,6 +49,7 @@ _OF_DIFFERENCES = frozenset(
 _ENDS = frozenset(("highest", "largest", "most", "lowest", "least", "first", "last", "newest", "oldest"))
 _NEAR = 3  # words behind a number of things that may name them: "the three largest orders"
 _WHETHER = [[word] for word in ("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat")]
+_NOT_MEANT = (is_other_end, is_other_measure, is_of_none, is_of_one_row, is_no_money)
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 
@@ -63,8 +65,11 @@ class Scene:
 
     @cached_property
     def named(self) -> list[list[int]]:
-        """For each column the words that its head has too."""
-        named = heads_named(self.words, [column.head for column in self.table.columns])
+        """For each column the words that its head has too; one of people is meant by "person"."""
+        columns = self.table.columns
+        people = [at for at, some in enumerate(self.words.english) if "person" in some]
+        named = heads_named(self.words, [column.head for column in columns])
+        named = [sorted({*at, *people}) if people and columns[n].has_people else at for n, at in enumerate(named)]
         return [sorted({*places, *self.paid}) if at in self.outflows else places for at, places in enumerate(named)]
 
     @cached_property
@@ -246,7 +251,9 @@ class Scene:
             return False
         if self.says_average and not self.ends and plan.operation in _OF_EXTREMES:
             return False
-        if any(is_out(self, plan) for is_out in (is_other_end, is_other_measure, is_of_none, is_no_money)):
+        if any(
+            is_out(self, plan) for is_out in (is_other_end, is_other_measure, is_of_none, is_no_money, is_of_one_row)
+        ):
             return False
         if plan.size == 1:
             return self.counted not in self.listed or self.size_of_counted in covered

@@ -83,6 +83,13 @@ def is_of_none(scene: Scene, plan: Plan) -> bool:
     return not (scene.named[plan.target] and operation_words(scene.words, grammar.SUM))
 
 
+def is_of_one_row(scene: Scene, plan: Plan) -> bool:
+    """Whether it tells whose single payment is the furthest where who spent most is asked: of what several rows are,
+    all they come to is meant."""
+    is_asked = bool(scene.paid) and scene.says(("most", "least"))
+    return is_asked and plan.operation in grammar.FURTHEST_ROWS and grammar.has_groups(scene.table.columns[plan.target])
+
+
 def tells_nothing(scene: Scene, plan: Plan) -> bool:
     """Whether it finds what was said already, the only cell of a column that its rows have, or goes by the size of
     numbers that name or count rows, where these are not asked for: the largest order is of no number."""

@@ -52,6 +52,9 @@ def normalised(text: str) -> str:
     return " ".join(fold(word) for word in _WORD.findall(text.casefold()))
 
 
+_WHO = ("who", "person", "wer", "qui", "quién", "chi")
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column of n rows. texts: the distinct cells; codes: which of these each row has, int32 (n,).
@@ -160,8 +163,8 @@ class Column:
 
     @cached_property
     def has_people(self) -> bool:
-        """Whether most of its cells are written as the names of people are: "Ines Falk"."""
-        return self._are_mostly(is_name)
+        """Whether most of its cells are written as the names of people are, "Ines Falk", or its head says so."""
+        return self._are_mostly(is_name) or (self.kind == "text" and self.head.casefold() in _WHO)
 
     def _are_mostly(self, holds: Callable[[str], bool]) -> bool:
         sample = [text for text in self.texts[:_SAMPLE] if text]

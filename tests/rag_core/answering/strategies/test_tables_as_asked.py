@@ -23,7 +23,12 @@ ACCOUNT = (
     "07.03.2025;Bäckerei Öztürk;Kartenzahlung;-6,30\n15.03.2025;Musikschule Grün;Beitrag Q1;-1.234,00\n"
     "28.03.2025;Firma Krüger GmbH;Gehalt;3.456,78\n"
 )
-FILES = {"bookings": BOOKINGS, "plots": PLOTS, "rooms": ROOMS, "account": ACCOUNT}
+EXPENSES = (
+    "Date,Who,Category,Amount,Note\n2025-03-02,Anna,Travel,84.20,Train to Cork\n2025-03-05,Ben,Meals,31.50,Lunch\n"
+    "2025-03-09,Anna,Hotel,212.00,Two nights\n2025-04-01,Chloe,Travel,18.75,Taxi\n2025-04-11,Ben,Office,64.99,Headset\n"
+    "2025-04-30,Anna,Meals,22.10,Dinner\n2025-05-06,Chloe,Hotel,148.00,One night\n2025-05-19,Ben,Travel,240.60,Flight\n"
+)
+FILES = {"expenses": EXPENSES, "bookings": BOOKINGS, "plots": PLOTS, "rooms": ROOMS, "account": ACCOUNT}
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +52,11 @@ LARGEST = max(range(1, 61), key=lambda n: 7 * n % 59)
 @pytest.mark.parametrize(
     ("file", "question", "said"),
     [
+        ("expenses", "Who spent the most?", "Who: Ben (sum of Amount: 337.09)."),
+        ("expenses", "Which category cost the most?", "Category: Hotel (sum of Amount: 360.00)."),
+        ("expenses", "Which person paid the most for hotels?", "Who: Anna (sum of Amount: 212.00)."),
+        ("expenses", "How much was spent by each person?",
+         "Sum of Amount by Who: Ben 337.09, Anna 318.30 and Chloe 166.75."),
         ("bookings", "Who booked BK-3061?", "Guest: Ines Falk."),
         ("bookings", "Who made the most bookings?", "Most frequent Guest: Bram Vos"),
         ("bookings", "How many bookings are from Oslo?", "30 bookings are from Oslo."),
