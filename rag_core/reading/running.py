@@ -1,8 +1,4 @@
-"""Running titles and page numbers: what stands alone at the top or the bottom of page after page.
-
-Where most pages print a number that counts on from page to page, a page is called by it, as a reader would: a page
-between them that prints none by what it would be, one outside them by its place in brackets, as librarians do.
-"""
+"""Running titles and page numbers: what stands alone at the top or the bottom of page after page."""
 
 from __future__ import annotations
 
@@ -34,52 +30,26 @@ _AT_END = re.compile(r"^(\d{1,4})\s*[|•·–—]|[|•·–—]\s*(?:page\s*)?
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """A line at an edge of a page. gap: to the text, in its height; label: the page's that it seems to say, or ""."""
+    """A line at an edge of a page. gap: to the text, in its height; number: the page's that it seems to say, or 0."""
 
     line: Line
     text: str
     gap: float
-    label: str
-
-    @property
-    def number(self) -> int:
-        """What its label counts, 0 where it says none."""
-        return int(self.label) if self.label.isdigit() else _from_roman(self.label.lower())
+    number: int
 
 
 def without_running_titles(pages: Sequence[Page]) -> tuple[Page, ...]:
-    """The pages, each with its `body`: its text without the running titles and page numbers at its ends.
-
-    Where no page has a label yet they have those that are printed, if these are plain.
-    """
+    """The pages, each with its `body`: its text without the running titles and page numbers at its ends."""
     titles: list[list[_Edge]] = [[] for _ in pages]
-    labels = [""] * len(pages)
     for lines in zip(*map(_from_edges, pages), strict=True):
         sides = [list(_edges(page, side)) for page, side in zip(pages, lines, strict=True)]
         known = Counter(text for side in sides for text in {edge.text for edge in side if edge.gap >= _GAP})
         least = _PAGES if len(pages) <= _SHORT else _PAGES_OF_MANY
         running = {text for text, count in known.items() if count >= least}
         numbers = [next((edge.number for edge in side if edge.number), 0) for side in sides]
-        for place, (side, number) in enumerate(zip(sides, _counting(numbers, pages), strict=True)):
-            titles[place].extend(_titles(side, running, number))
-            labels[place] = labels[place] or next((edge.label for edge in side if number == edge.number > 0), "")
-    if not any(page.label for page in pages):
-        pages = [replace(page, label=label) for page, label in zip(pages, _plain(labels), strict=True)]
+        for found, side, number in zip(titles, sides, _counting(numbers, pages), strict=True):
+            found.extend(_titles(side, running, number))
     return tuple(replace(page, body=_body(page, found)) for page, found in zip(pages, titles, strict=True))
-
-
-def _plain(labels: Sequence[str]) -> Sequence[str]:
-    """What pages are called whose printed labels these are: by their places, and so by none, where no count goes on
-    over more than half of them."""
-    places = [(place, place - int(label)) for place, label in enumerate(labels, 1) if label.isdigit()]
-    shift, count = Counter(shift for _, shift in places).most_common(1)[0] if places else (0, 0)
-    if not shift or 2 * count <= len(labels):
-        return [""] * len(labels)
-    last = max(place for place, own in places if own == shift)
-    return [
-        str(place - shift) if shift < place <= last else label if label and not label.isdigit() else f"[{place}]"
-        for place, label in enumerate(labels, 1)
-    ]
 
 
 def _from_edges(page: Page) -> tuple[list[Line], list[Line]]:
@@ -96,17 +66,17 @@ def _edges(page: Page, lines: Sequence[Line]) -> Iterator[_Edge]:
             break
         gap = max(inner.box.top - line.box.bottom, line.box.top - inner.box.bottom)
         parts = [page.text[part.start : part.end] for part in (line.cells[0], line.cells[-1])] if line.cells else [text]
-        label = next((found for part in parts if (found := _page_label(part.strip()))), "")
-        yield _Edge(line, text, gap / max(line.box.height, 1e-6), label)
+        number = next((found for part in parts if (found := _page_number(part.strip()))), 0)
+        yield _Edge(line, text, gap / max(line.box.height, 1e-6), number)
 
 
-def _page_label(text: str) -> str:
-    """The number that a text says alone, or apart at an end of it, as it is printed; "" where there is none."""
+def _page_number(text: str) -> int:
+    """The number that a text says alone, or apart at an end of it; 0 where there is none."""
     found = _NUMBER.fullmatch(text)
     if found and not found[1].isdigit():
-        return found[1] if _ROMAN.fullmatch(found[1].lower()) else ""
+        return _from_roman(found[1].lower()) if _ROMAN.fullmatch(found[1].lower()) else 0
     found = found or _AT_END.search(text)
-    return next((figure for figure in found.groups() if figure), "") if found else ""
+    return next((int(figure) for figure in found.groups() if figure), 0) if found else 0
 
 
 def _from_roman(text: str) -> int:

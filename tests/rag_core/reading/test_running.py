@@ -51,22 +51,6 @@ def test_roman_numbers_count_pages_too(reader: Reader, make_pdf: Callable[..., P
     assert all(body.startswith("Title") and body.endswith("here.") for body in bodies)
 
 
-def test_pages_are_called_by_the_numbers_that_they_print(reader: Reader, make_pdf: Callable[..., Path]) -> None:
-    feet = ["", "iv", "1", "2", "", "4", "5", "6", ""]
-    parsed = reader.read(make_pdf(*(_page(f"Title {n}", foot, n) for n, foot in enumerate(feet))), "report.pdf")
-    assert [page.label for page in parsed.pages] == ["[1]", "[2]", "1", "2", "3", "4", "5", "6", "[9]"]
-
-
-@pytest.mark.parametrize(
-    "feet", [["1", "2", "3", "4"], ["7", "8", "1", "2"], ["", "", "", "9"], ["2019", "2019", "2019", "2019"]]
-)
-def test_pages_without_a_plain_count_of_their_own_have_their_places(
-    reader: Reader, make_pdf: Callable[..., Path], feet: list[str]
-) -> None:
-    parsed = reader.read(make_pdf(*(_page(f"Title {n}", foot, n) for n, foot in enumerate(feet))), "report.pdf")
-    assert [page.label for page in parsed.pages] == ["", "", "", ""]
-
-
 def test_figures_of_the_last_row_and_heads_of_tables_stay(reader: Reader, make_pdf: Callable[..., Path]) -> None:
     def table(number: int) -> Callable[[Canvas], None]:
         def draw(canvas: Canvas) -> None:
@@ -88,4 +72,3 @@ def test_running_titles_of_real_files(reader: Reader, shared: Path) -> None:
     assert [body for body in _bodies(parsed)[2:] if body.startswith("Table of Contents")] == []
     assert [page.number for page in parsed.pages[2:77] if page.body is None] == []
     assert "Table of Contents" not in {section.title for section in parsed.sections}
-    assert [page.label for page in parsed.pages[:4]] == ["[1]", "[2]", "1", "2"]
