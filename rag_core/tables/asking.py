@@ -229,6 +229,12 @@ def is_other_day(scene: Scene, one: Ranked) -> bool:
     return column.kind == "date" and not scene.named[one.plan.target] and len(normalised(column.head).split()) > 1
 
 
+def is_unasked_end(scene: Scene, one: Ranked) -> bool:
+    """Whether it goes for one end of some rows where no word asks for one: which must be reordered is not which has the
+    largest "Reorder at"."""
+    return one.plan.operation in ENDS_OF and not scene.ends and not operation_words(scene.words, *ENDS_OF)
+
+
 def share_unexplained(scene: Scene, one: Ranked) -> float:
     """How many of a question's words its plan has nothing of, 0..1, the things asked for aside ("which order"); names
     of the table's document count as explained."""

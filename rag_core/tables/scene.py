@@ -251,9 +251,7 @@ class Scene:
             return False
         if self.says_average and not self.ends and plan.operation in _OF_EXTREMES:
             return False
-        if any(
-            is_out(self, plan) for is_out in (is_other_end, is_other_measure, is_of_none, is_no_money, is_of_one_row)
-        ):
+        if any(is_out(self, plan) for is_out in _NOT_MEANT):
             return False
         if plan.size == 1:
             return self.counted not in self.listed or self.size_of_counted in covered

@@ -32,6 +32,7 @@ from rag_core.tables.asking import (
     is_explained,
     is_of_other,
     is_other_day,
+    is_unasked_end,
     none_has_all,
     passes_over,
     scene_of,
@@ -59,7 +60,7 @@ _SURE, _SURE_OF_ONE = 0.5, 0.4
 _SURE_OF_ALL, _MOSTLY = 0.2, 0.4
 _OF_NONE = 0.8  # that no row has all of what is asked, where each is in some row
 _MOST_DOUBTED = 2
-_OTHERS = (is_of_other, is_other_day, goes_by_other)
+_OTHERS = (is_of_other, is_other_day, goes_by_other, is_unasked_end)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORTH, _MOST_CHOICES = 0.1, 5  # of being right, where a model is asked; plans of a table that it chooses from
 _PAGED = ("application/pdf", "image/")  # whose tables are read of their pages: their rows may be torn

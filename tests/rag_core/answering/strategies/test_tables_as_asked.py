@@ -28,7 +28,11 @@ EXPENSES = (
     "2025-03-09,Anna,Hotel,212.00,Two nights\n2025-04-01,Chloe,Travel,18.75,Taxi\n2025-04-11,Ben,Office,64.99,Headset\n"
     "2025-04-30,Anna,Meals,22.10,Dinner\n2025-05-06,Chloe,Hotel,148.00,One night\n2025-05-19,Ben,Travel,240.60,Flight\n"
 )
-FILES = {"expenses": EXPENSES, "bookings": BOOKINGS, "plots": PLOTS, "rooms": ROOMS, "account": ACCOUNT}
+STOCK = (
+    "Item;Shelf;In stock;Reorder at;Price\nHex bolt M8;A1;420;200;0,12\nWood screw 4x40;A2;150;300;0,04\n"
+    "Hinge 60 mm;B1;38;20;1,95\nPaint white 5 l;C3;6;8;34,90\nPaint green 5 l;C3;11;8;36,50\n"
+)
+FILES = {"stock": STOCK, "expenses": EXPENSES, "bookings": BOOKINGS, "plots": PLOTS, "rooms": ROOMS, "account": ACCOUNT}
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +83,8 @@ def test_what_is_asked_for_is_told(sheets: Library, file: str, question: str, sa
 def test_what_a_table_has_nothing_of_is_not_counted(sheets: Library) -> None:
     (bookings,) = [one for one in sheets.documents() if one.title == "bookings"]
     assert sheets.ask("How many refunds are there?", scope=Scope(documents=(bookings.id,))).abstained
+
+
+def test_no_end_is_told_that_no_word_asks_for(sheets: Library) -> None:
+    (stock,) = [one for one in sheets.documents() if one.title == "stock"]
+    assert sheets.ask("Which items must be reordered?", scope=Scope(documents=(stock.id,))).abstained
