@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_core.domain import Document, TableAnswer, TableCondition, TablePlan, TableRow
 from rag_core.domain.tables import Comparison
+from rag_core.tables.columns import Column, normalised
 from rag_core.tables.links import Link, moment_of
 from rag_core.tables.plans import (
     COMMONEST,
@@ -24,7 +25,7 @@ from rag_core.tables.plans import (
     Result,
     rows_left,
 )
-from rag_core.tables.table import Column, WholeTable, normalised
+from rag_core.tables.table import WholeTable
 from rag_core.tables.wording import condition, formula, moment_said
 
 MOST_GROUPS = 50

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from rag_core.domain import TableReading
 from rag_core.domain.serialiser import from_json, to_json
+from rag_core.tables.columns import Column, MappedColumns
 from rag_core.tables.postings import Postings, Texts
-from rag_core.tables.table import Column, MappedColumns, WholeTable
+from rag_core.tables.table import WholeTable
 
 VERSION = b"2"
 _CODES, _TEXTS = pa.list_(pa.int32()), pa.list_(pa.large_string())

@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_core.tables.columns import normalised
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.links import COMPARISONS, Link, Words
 from rag_core.tables.plans import (
@@ -32,7 +33,7 @@ from rag_core.tables.plans import (
 from rag_core.tables.scene import Scene, columns_of
 from rag_core.tables.scoring import Scorer
 from rag_core.tables.soundness import ENDS_OF
-from rag_core.tables.table import WholeTable, normalised
+from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import Weights, operation_words
 from rag_core.text.stems import stem
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rag_core.tables.columns import Column, normalised
 from rag_core.tables.joins import JoinedTable
-from rag_core.tables.table import Column, WholeTable, normalised
+from rag_core.tables.table import WholeTable
 from rag_core.tables.values import Numbers
 
 _FIRST_ROWS, _FEWEST = 1_000, 4

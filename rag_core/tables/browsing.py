@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rag_core.domain import TableColumn
+from rag_core.tables.columns import Column, Mask
 from rag_core.tables.plans import Rows
 from rag_core.tables.postings import Texts
-from rag_core.tables.table import Column, Mask, WholeTable
+from rag_core.tables.table import WholeTable
 from rag_core.tables.values import Numbers
 
 _DIGITS = 6

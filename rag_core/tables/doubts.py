@@ -9,9 +9,10 @@ from itertools import islice
 import numpy as np
 
 from rag_core.domain import TableReading
+from rag_core.tables.columns import Column
 from rag_core.tables.narrowing import MOST_AT_ONCE, MOST_WHOLE
 from rag_core.tables.readings import lost
-from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.table import WholeTable
 from rag_core.tables.values import dates_in, numbers_in, says_nothing
 
 _MOST_NOTES, _NAME_CHARS, _SAMPLE = 12, 60, 200

@@ -8,8 +8,9 @@ from itertools import permutations, product
 
 import numpy as np
 
+from rag_core.tables.columns import Column, normalised
 from rag_core.tables.postings import Codes
-from rag_core.tables.table import Column, WholeTable, normalised
+from rag_core.tables.table import WholeTable
 
 _MOST_TABLES, _MOST_ROWS, _MOST_COLUMNS, _SAMPLE, _FIRST = 12, 20_000, 100, 200, 10
 _NOTHING = np.empty(0, np.int32)

@@ -11,9 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from rag_core.tables.columns import Column, Mask, normalised
 from rag_core.tables.postings import Codes
 from rag_core.tables.question_words import in_english
-from rag_core.tables.table import Column, Mask, WholeTable, normalised
+from rag_core.tables.table import WholeTable
 from rag_core.tables.translations import translations
 from rag_core.tables.values import MONTHS, Numbers, date_in, number_in
 from rag_core.text.languages import language_of

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from rag_core.tables import plans as grammar
+from rag_core.tables.columns import Column
 from rag_core.tables.links import Link, Words, heads_named
 from rag_core.tables.plans import Plan, Rows
-from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.table import WholeTable
 from rag_core.text.stems import fold, stem
 
 _WORDS = frozenset(

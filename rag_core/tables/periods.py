@@ -8,7 +8,8 @@ from datetime import date
 
 import numpy as np
 
-from rag_core.tables.table import Column, WholeTable
+from rag_core.tables.columns import Column
+from rag_core.tables.table import WholeTable
 from rag_core.tables.values import Kind, Numbers, moment_in
 
 _FEWEST, _MOST_CELLS = 3, 200_000

@@ -13,8 +13,9 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_core.tables.columns import Column, Mask
 from rag_core.tables.links import Link
-from rag_core.tables.table import Column, Mask, WholeTable
+from rag_core.tables.table import WholeTable
 from rag_core.tables.values import Numbers
 
 LOOK_UP, COUNT, DIFFERENT, SUM, MEAN, MEDIAN = "look up", "count", "count different", "sum", "mean", "median"

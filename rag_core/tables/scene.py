@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rag_core.tables import plans as grammar
 from rag_core.tables.attributes import measured
 from rag_core.tables.balances import balances, labels_of, row_names, row_numbers
+from rag_core.tables.columns import normalised
 from rag_core.tables.links import Link, Words, heads_named, links_of
 from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places, paid_places
 from rag_core.tables.periods import PeriodTable, periods_of
@@ -27,7 +28,7 @@ from rag_core.tables.soundness import (
     is_other_measure,
     tells_nothing,
 )
-from rag_core.tables.table import WholeTable, normalised
+from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import operation_words
 from rag_core.text.stems import stem
 

@@ -11,9 +11,10 @@ from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
+from rag_core.tables.columns import normalised
 from rag_core.tables.links import Link
 from rag_core.tables.plans import Plan, Result, rows_left, run
-from rag_core.tables.table import WholeTable, normalised, table_of
+from rag_core.tables.table import WholeTable, table_of
 from rag_core.tables.values import number_in
 from rag_core.text.stems import stem
 from tests.benchmarks.measure import SHARED

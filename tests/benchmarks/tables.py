@@ -29,7 +29,8 @@ from pathlib import Path
 from rag_core import Library, Settings, Upload
 from rag_core.answering.citations import without_markers
 from rag_core.domain import Answer, Scope
-from rag_core.tables.table import WholeTable, normalised
+from rag_core.tables.columns import normalised
+from rag_core.tables.table import WholeTable
 from rag_core.tables.values import number_in
 from tests.benchmarks.long_table import add, has_followed, percentiles
 from tests.benchmarks.measure import SHARED, PeakMemory, emit, percentile, timed_ms
