@@ -14,11 +14,11 @@ from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.answers import table_answer
 from rag_core.tables.joins import JoinedTable
-from rag_core.tables.links import Words
 from rag_core.tables.periods import PeriodTable
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import WholeTable
 from rag_core.tables.wording import derivation, finding
+from rag_core.tables.words import Words
 from rag_core.text.tables import cell_spans
 
 _MOST_CITED, _MOST_LISTED = 2, 8  # rows beside a figure; rows of cells that are listed

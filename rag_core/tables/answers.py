@@ -11,7 +11,7 @@ import numpy as np
 from rag_core.domain import Document, TableAnswer, TableCondition, TablePlan, TableRow
 from rag_core.domain.tables import Comparison
 from rag_core.tables.columns import Column, normalised
-from rag_core.tables.links import Link, moment_of
+from rag_core.tables.links import Link
 from rag_core.tables.plans import (
     COMMONEST,
     COUNT,
@@ -27,6 +27,7 @@ from rag_core.tables.plans import (
 )
 from rag_core.tables.table import WholeTable
 from rag_core.tables.wording import condition, formula, moment_said
+from rag_core.tables.words import moment_of
 
 MOST_GROUPS = 50
 """Groups that are kept with an answer, the largest."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rag_core.tables.columns import normalised
 from rag_core.tables.joins import JoinedTable
-from rag_core.tables.links import COMPARISONS, Link, Words
+from rag_core.tables.links import COMPARISONS, Link
 from rag_core.tables.plans import (
     COUNT,
     FIRST,
@@ -35,6 +35,7 @@ from rag_core.tables.scoring import Scorer
 from rag_core.tables.soundness import ENDS_OF
 from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import Weights, operation_words
+from rag_core.tables.words import Words
 from rag_core.text.stems import stem
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from rag_core.tables.columns import normalised
-from rag_core.tables.links import Words
+from rag_core.tables.words import Words
 from rag_core.text.stems import fold, stem
 
 _FILE = Path(__file__).with_name("attributes.json")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from rag_core.tables.links import Link, Words, heads_named, links_of
+from rag_core.tables.links import Link, links_of
 from rag_core.tables.plans import (
     COUNT,
     LARGEST,
@@ -23,6 +23,7 @@ from rag_core.tables.plans import (
 )
 from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import operation_words, weights
+from rag_core.tables.words import Words, heads_named
 
 _CHART = frozenset(("chart", "graph", "diagram", "plot", "bars"))
 _SORT = frozenset(("sort", "sorted", "order", "ordered", "rank", "arrange"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rag_core.tables.links import Words
 from rag_core.tables.plans import Plan
 from rag_core.tables.table import FEWEST_LETTERS, WholeTable
+from rag_core.tables.words import Words
 
 MOST_WHOLE, MOST_AT_ONCE = 200, 60
 """Columns up to which a question goes over a table as it is, and how many of a wider one: what can be asked grows with

@@ -10,9 +10,10 @@ import numpy as np
 
 from rag_core.tables import plans as grammar
 from rag_core.tables.columns import Column
-from rag_core.tables.links import Link, Words, heads_named
+from rag_core.tables.links import Link
 from rag_core.tables.plans import Plan, Rows
 from rag_core.tables.table import WholeTable
+from rag_core.tables.words import Words, heads_named
 from rag_core.text.stems import fold, stem
 
 _WORDS = frozenset(

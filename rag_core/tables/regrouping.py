@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from rag_core.tables.columns import normalised
-from rag_core.tables.links import Words, links_of
+from rag_core.tables.links import links_of
 from rag_core.tables.table import WholeTable
+from rag_core.tables.words import Words
 from rag_core.text.stems import stem
 
 _PER = re.compile(

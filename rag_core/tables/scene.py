@@ -14,7 +14,7 @@ from rag_core.tables import plans as grammar
 from rag_core.tables.attributes import measured
 from rag_core.tables.balances import balances, labels_of, row_names, row_numbers
 from rag_core.tables.columns import normalised
-from rag_core.tables.links import Link, Words, heads_named, links_of
+from rag_core.tables.links import Link, links_of
 from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places, paid_places
 from rag_core.tables.periods import PeriodTable, periods_of
 from rag_core.tables.plans import Plan
@@ -30,6 +30,7 @@ from rag_core.tables.soundness import (
 )
 from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import operation_words
+from rag_core.tables.words import Words, heads_named
 from rag_core.text.stems import stem
 
 _OF_ENDS = (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from rag_core.tables.links import Words
 from rag_core.tables.outflows import MIRRORED
+from rag_core.tables.words import Words
 
 Features = dict[str, float]
 _WEIGHTS = Path(__file__).with_name("weights.json")

@@ -11,11 +11,12 @@ from datetime import date, timedelta
 from rag_core.tables import plans as grammar
 from rag_core.tables.balances import labels_of
 from rag_core.tables.columns import Column, normalised
-from rag_core.tables.links import Link, Words, heads_named
+from rag_core.tables.links import Link
 from rag_core.tables.outflows import is_payment
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.table import WholeTable
 from rag_core.tables.values import writes_decimal_comma
+from rag_core.tables.words import Words, heads_named
 from rag_core.text.stems import stem
 
 _MOST_LISTED, _MOST_SUMMED = 12, 6

@@ -26,11 +26,11 @@ from rag_core.settings import Settings
 from rag_core.tables import plans as grammar
 from rag_core.tables import weights as weighing
 from rag_core.tables.asking import TRUST_SIGNS, Encode, Ranked, best_plans, scene_of, trust_signs
-from rag_core.tables.links import Words
 from rag_core.tables.plans import Plan, condition_sets, rows_left, run
 from rag_core.tables.scene import Scene
 from rag_core.tables.scoring import features_of
 from rag_core.tables.weights import Features, Weights
+from rag_core.tables.words import Words
 from tests.benchmarks.measure import emit
 from tests.benchmarks.table_questions import Asked, encyclopaedia, invented, is_right
 

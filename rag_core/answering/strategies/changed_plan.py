@@ -15,9 +15,9 @@ from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.contents import Contents
 from rag_core.tables.answers import plan_of
 from rag_core.tables.following import asked_of_others, shown_otherwise
-from rag_core.tables.links import Words
 from rag_core.tables.plans import rows_left, run
 from rag_core.tables.wording import in_words
+from rag_core.tables.words import Words
 
 _MOST_CHARS = 80  # of a question that says no more than what is other
 

@@ -41,7 +41,7 @@ from rag_core.tables.asking import (
     trust_signs,
     unexplained,
 )
-from rag_core.tables.links import Link, Words
+from rag_core.tables.links import Link
 from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
 from rag_core.tables.plans import ADDED_UP, BEFORE, BEHIND, OF_ROWS, OPERATIONS
@@ -51,6 +51,7 @@ from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import operation_words, weights
 from rag_core.tables.wording import in_words
+from rag_core.tables.words import Words
 
 _MOST_DOCUMENTS, _MOST_JOINED = 8, 4
 # Of being right, from which on a plan answers: passages would say less of a sheet that is all there is, and nothing of

@@ -11,12 +11,13 @@ from rag_core.domain import Document, Page
 from rag_core.tables import plans as grammar
 from rag_core.tables.answers import plan_of, table_answer
 from rag_core.tables.asking import best_plans, scene_of
-from rag_core.tables.links import Link, Words, links_of
+from rag_core.tables.links import Link, links_of
 from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
 from rag_core.tables.scene import Scene
 from rag_core.tables.table import WholeTable, table_of, whole_tables
 from rag_core.tables.weights import weights
 from rag_core.tables.wording import derivation, finding, formula
+from rag_core.tables.words import Words
 
 HEADS = ("Berth", "Owner", "Fee", "Since", "Paid")
 ROWS = (

@@ -9,11 +9,12 @@ from rag_core.tables.asking import Ranked, goes_by_other, is_of_other, unexplain
 from rag_core.tables.balances import row_names
 from rag_core.tables.following import shown_otherwise
 from rag_core.tables.joins import joined_tables
-from rag_core.tables.links import Words, links_of
+from rag_core.tables.links import links_of
 from rag_core.tables.plans import Plan, Result
 from rag_core.tables.scene import Scene, columns_of
 from rag_core.tables.scoring import meant
 from rag_core.tables.table import WholeTable, table_of
+from rag_core.tables.words import Words
 
 
 def table(heads: str, *lines: str) -> WholeTable:
