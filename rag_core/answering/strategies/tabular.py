@@ -158,23 +158,10 @@ class Tabular(Strategy):
         retrieval = search(wording)
         progress.lap("search")
         documents = {hit.document.id: hit.document for hit in retrieval.hits}
-        asked = [
-            document for document in [*documents.values()][:_MOST_DOCUMENTS]
-            if not document.is_code
-        ]  # fmt: skip
+        asked = [one for one in [*documents.values()][:_MOST_DOCUMENTS] if not one.is_code]
         asked += self._few_others(documents, question.contents)
         pages = {hit.page for hit in retrieval.hits}
-        called = {document.id: names_of(document) for document in (*documents.values(), *asked)}
-        scenes = {document.id: self._scenes(wording, document, question.contents, pages) for document in asked}
-        strangers = _strangers(Words(wording), scenes)
-        found = [
-            one for document in asked
-            for one in self._asked(
-                document, scenes[document.id], strangers | _naming(Words(wording), _names_of_others(document, called)),
-                progress,
-            )
-            if document.id in documents or not one.unexplained
-        ]  # fmt: skip
+        found = self._asked_all(wording, asked, documents, pages, question.contents, progress)
         first = next(iter(documents.values()), None)
         if first is not None and first.is_sheet and not question.contents.has_tables_made(first):
             return _not_yet(first, retrieval)
@@ -198,6 +185,23 @@ class Tabular(Strategy):
         doubt = "" if best.answers(sure) else _doubt(best)
         written = written_of(best.finding, question.contents, best.scene.words, best.trust, doubt)
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
+
+    def _asked_all(
+        self, wording: str, asked: Sequence[Document], documents: Mapping[str, Document], pages: Set[int],
+        contents: Contents, progress: Progress,
+    ) -> list[Found]:  # fmt: skip
+        """What the tables of some documents say, those that no passage found where they leave no word."""
+        called = {document.id: names_of(document) for document in (*documents.values(), *asked)}
+        scenes = {document.id: self._scenes(wording, document, contents, pages) for document in asked}
+        words = Words(wording)
+        strangers = _strangers(words, scenes)
+        return [
+            one for document in asked
+            for one in self._asked(
+                document, scenes[document.id], strangers | _naming(words, _names_of_others(document, called)), progress
+            )
+            if document.id in documents or not one.unexplained
+        ]  # fmt: skip
 
     def _few_others(self, found: Mapping[str, Document], contents: Contents) -> list[Document]:
         """The other sheets of a scope of few documents, where a sheet was found: its passages may have all places.
