@@ -96,7 +96,7 @@ def test_a_document_is_summarised_in_its_order_with_a_citation_each(filled: Libr
 
 def test_what_it_is_comes_first_where_the_card_alone_knows(filled: Library) -> None:
     answer = filled.ask("What is the storm report about?")
-    assert answer.sentences[0].text == "THE STORM OF 14 NOVEMBER 2019, report, Einar Lund."
+    assert answer.sentences[0].text == "THE STORM OF 14 NOVEMBER 2019, report, Einar Lund, 2 December 2019."
     check_citations(filled, answer)
 
 
