@@ -24,7 +24,7 @@ from tests.rag_core.jobs.until import until
 
 # What opens, by file and function.
 _OPENING = {
-    ("library.py", "_wire"), ("library.py", "_wire_questions"), ("library.py", "_wire_work"),
+    ("wiring.py", "_wire"), ("wiring.py", "_wire_questions"), ("wiring.py", "_wire_work"),
     ("storage.py", "__init__"), ("storage.py", "_open"), ("database.py", "__init__"), ("ownership.py", "take"),
     ("server.py", "start"),
 }  # fmt: skip
