@@ -11,12 +11,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from tests.conftest import PROJECT
 from tests.rag_core.models.gemini_server import Script, gemini_server
@@ -218,8 +219,11 @@ def idle(page: Page) -> None:
 def ask(page: Page, question: str) -> None:
     """Type a question and send it."""
     line = page.locator(".st-key-chat_question textarea")
-    expect(line).to_have_count(1)  # two for a moment, where a run of the page takes the place of another
-    line.fill(question)
+    with suppress(PlaywrightError):  # two for a moment, where a run of the page takes the place of another
+        line.fill(question)
+    expect(line).to_have_count(1)
+    if line.input_value() != question:
+        line.fill(question)
     page.keyboard.press("Enter")
 
 
