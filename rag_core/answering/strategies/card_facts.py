@@ -1,5 +1,5 @@
 """Questions of a document as a thing are answered by its card: who wrote it, when, how it is called, its pages; of a
-mail by its heads: who sent it to whom, when, and what was attached.
+mail by its heads: who sent it to whom, when, and what was attached; of tables which columns and how many rows.
 
 Such a question has no words but the names of its document and those of the examples in `card_facts.json`; the example
 that is nearest in meaning, names apart, tells which fact is asked for.
@@ -28,6 +28,7 @@ from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.identity import identity_terms
+from rag_core.tables.table import WholeTable
 from rag_core.text.coined import coined_names
 from rag_core.text.place_names import place_in
 from rag_core.text.terms import coverage, terms
@@ -36,13 +37,16 @@ _EXAMPLES: Mapping[str, Sequence[str]] = json.loads(
     Path(__file__).with_name("card_facts.json").read_text(encoding="utf-8")
 )
 _TEXTS = [text for some in _EXAMPLES.values() for text in some]
-_THINGS = "this it document paper book article report file mail email e-mail message Dokument tell name"
+_THINGS = (
+    "this it document paper book article report file mail email e-mail message Dokument tell name table sheet Tabelle"
+)
 """What is asked of, which asks nothing."""
 _NEAR = 0.6  # least cosine with an example
 _LONGEST_WORDS = 24
 _OPENING = 4  # chunks in which a document names itself
 _MOST_DOCUMENTS = 10
 _LETTER = "letter"
+_MOST_TABLES, _MOST_HEADS = 5, 30
 _CONFIDENCE = 0.9
 _FIRST, _LAST = re.compile(r"\bfirst\b", re.IGNORECASE), re.compile(r"\blast\b", re.IGNORECASE)
 
@@ -118,6 +122,8 @@ def _names(document: Document, contents: Contents) -> set[str]:
 
 def _fact(kind: str, document: Document, question: str, contents: Contents) -> Fact | None:
     """What the card says, or, of a mail, its heads, which are the lines below its subject."""
+    if kind in _SHAPES:
+        return _SHAPES[kind](document, contents)
     if kind not in _HEADS:
         return _FACTS[kind](document, question)
     if not document.is_mail:
@@ -167,6 +173,39 @@ def _modified(document: Document, question: str) -> Fact | None:
     return None
 
 
+def _columns(document: Document, contents: Contents) -> Fact | None:
+    """The heads of its tables, of as many as are told."""
+    tables = [table for table in contents.tables(document)[:_MOST_TABLES] if any(table.heads)]
+    told = [
+        f"{_called(table, document)} has {_count(len(table.heads), 'column')}: {_joined(table)}." for table in tables
+    ]
+    return Fact(" ".join(told), " ".join(tables[0].heads[:_MOST_HEADS])) if told else None
+
+
+def _rows(document: Document, contents: Contents) -> Fact | None:
+    """How many rows its tables have, without those that sum up others."""
+    tables = contents.tables(document)[:_MOST_TABLES]
+    told = [
+        f"{_called(table, document)} has {_count(len(table) - int(table.totals.sum()), 'row')}." for table in tables
+    ]
+    return Fact(" ".join(told), " ".join(tables[0].heads[:_MOST_HEADS])) if told else None
+
+
+def _called(table: WholeTable, document: Document) -> str:
+    return f"“{document.title}”" + (f", {table.name}," if table.name and table.name != document.title else "")
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _joined(table: WholeTable) -> str:
+    heads = [head or "–" for head in table.heads[:_MOST_HEADS]]
+    more = len(table.heads) - len(heads)
+    return ", ".join(heads) + (f" and {more} more" if more else "")
+
+
+_SHAPES: Mapping[str, Callable[[Document, Contents], Fact | None]] = {"columns": _columns, "rows": _rows}
 _FACTS: Mapping[str, Callable[[Document, str], Fact | None]] = {
     "authors": _authors, "year": _year, "title": _title, "pages": _pages, "doi": _doi, "modified": _modified
 }  # fmt: skip

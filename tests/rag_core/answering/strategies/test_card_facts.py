@@ -61,6 +61,7 @@ def lease() -> bytes:
     return data.getvalue()
 
 
+FARES = "Route;Adult;Child\nTolsund;15,80;7,90\nCastra;12,40;6,20\nVoss;9,00;4,50\n"
 LETTER = """Riverside Clinic
 
 12 September 2024
@@ -83,9 +84,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
             Upload("terns.txt", PAPER.encode()),
             Upload("storm.md", REPORT.encode()),
             Upload("letter.txt", LETTER.encode()),
+            Upload("fares.csv", FARES.encode()),
         ]
         for event in opened.add([*uploads, Upload("cranes.eml", MAIL), Upload("lease.docx", lease())]):
             assert event.error is None
+        opened.storage.settle()
         yield opened
 
 
@@ -107,6 +110,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("Who wrote the letter to Dr Aldana?", "Helen Marsh wrote “Riverside Clinic”."),
         ("When was the letter about Mrs Okoro written?",
          "“Riverside Clinic” is of 12 September 2024."),
+        ("Which columns does the fares table have?", "“fares” has 3 columns: Route, Adult, Child."),
+        ("Wie viele Zeilen hat die Tabelle fares?", "“fares” has 3 rows."),
+        ("How many rows are in the fares file?", "“fares” has 3 rows."),
         ("Von wem ist die Mail Cranes?", "Runa Dahl <runa@example.org> sent “Cranes for the quay”."),
     ],
 )  # fmt: skip
@@ -122,6 +128,7 @@ def test_facts_of_documents(library: Library, question: str, said: str) -> None:
 @pytest.mark.parametrize(
     "question",
     [
+        "How many rows are to Bergen?",
         "Who wrote the warning?", "Who wrote GullNet?", "Who wrote this?", "How many pages does a passport have?",
         "Who sent the drawings to the yard?", "Who sent the storm report?",
         "Which file is attached to the storm report?",
@@ -142,7 +149,9 @@ def test_this_is_the_document_that_was_chosen(library: Library) -> None:
 
 def test_all_documents_are_told_of_where_all_are_meant(library: Library) -> None:
     answer = library.ask("Who wrote these documents?")
-    assert {citation.document_id for citation in answer.citations} == {one.id for one in library.documents()}
+    assert {citation.document_id for citation in answer.citations} == {
+        one.id for one in library.documents() if one.title != "fares"
+    }
 
 
 def test_a_conversation_goes_on_with_this_paper(library: Library, tmp_path: Path) -> None:
