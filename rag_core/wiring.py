@@ -26,11 +26,11 @@ _ENDS = (
 
 
 class Services(ABC):
-    """What is asked of a library less often stands with its service: `sources` that are followed, the `catalogue` of
-    titles and tags, `collections`, `people` whose things are, `chunk_edits`, `dump_files` of vectors, `page_places` of
-    text, `guides`, `clusters`, `recognition`, the `history` of conversations, `table_plans` over whole tables,
-    `table_views` of their rows and how they are read, `language_models`, `preferences`, `maintenance`, `evaluation`,
-    `insights`, `access` of other programs, `jobs`."""
+    """The services of one library. What is asked of it less often stands with them: `sources` that are followed, the
+    `catalogue` of titles and tags, `collections`, `people` whose things are, `chunk_edits`, `dump_files` of vectors,
+    `page_places` of text, `guides`, `clusters`, `recognition`, the `history` of conversations, `table_plans` over whole
+    tables, `table_views` of their rows and how they are read, `language_models`, `preferences`, `maintenance`,
+    `evaluation`, `insights`, `access` of other programs, `jobs`."""
 
     def __init__(self, settings: Settings, storage: Storage, reader: Reader) -> None:
         self.storage, self.reader = storage, reader

@@ -175,19 +175,20 @@ def _modified(document: Document, question: str) -> Fact | None:
 
 def _columns(document: Document, contents: Contents) -> Fact | None:
     """The heads of its tables, of as many as are told."""
-    tables = [table for table in contents.tables(document)[:_MOST_TABLES] if any(table.heads)]
-    told = [
-        f"{_called(table, document)} has {_count(len(table.heads), 'column')}: {_joined(table)}." for table in tables
-    ]
-    return Fact(" ".join(told), " ".join(tables[0].heads[:_MOST_HEADS])) if told else None
+    return _of_tables(document, contents, lambda table: f"{_count(len(table.heads), 'column')}: {_joined(table)}")
 
 
 def _rows(document: Document, contents: Contents) -> Fact | None:
     """How many rows its tables have, without those that sum up others."""
-    tables = contents.tables(document)[:_MOST_TABLES]
-    told = [
-        f"{_called(table, document)} has {_count(len(table) - int(table.totals.sum()), 'row')}." for table in tables
-    ]
+    return _of_tables(document, contents, lambda table: _count(len(table) - int(table.totals.sum()), "row"))
+
+
+def _of_tables(document: Document, contents: Contents, has: Callable[[WholeTable], str]) -> Fact | None:
+    """What each of a document's tables has, and how many more there are."""
+    tables = contents.tables(document)
+    told = [f"{_called(table, document)} has {has(table)}." for table in tables[:_MOST_TABLES]]
+    if len(tables) > _MOST_TABLES:
+        told.append(f"It has {_count(len(tables) - _MOST_TABLES, 'more table')}.")
     return Fact(" ".join(told), " ".join(tables[0].heads[:_MOST_HEADS])) if told else None
 
 

@@ -159,3 +159,16 @@ def test_a_conversation_goes_on_with_this_paper(library: Library, tmp_path: Path
     assert "4,000 hours" in first.text
     again = library.ask("Who wrote this paper?", conversation=first.conversation)
     assert again.sentences[0].text.startswith("Ada Lund")
+
+
+def test_of_many_tables_it_is_told_how_many_are_left(library: Library) -> None:
+    tables = [f"## Pier {n}\n\n| Boat | Length |\n|---|---|\n| B{n} | {n}2 |\n| C{n} | {n}4 |\n" for n in range(1, 9)]
+    *_, last = library.add([Upload("moorings.md", "\n".join(["# Moorings", *tables]).encode())])
+    assert last.document is not None
+    library.storage.settle()
+    try:
+        answer = library.ask("How many rows do the moorings have?")
+    finally:
+        library.remove(last.document.id)
+    assert answer.text.count(" has 2 rows.") == 5
+    assert "It has 3 more tables." in answer.text
