@@ -74,7 +74,7 @@ def _each(sentences: Sequence[Sentence]) -> dict[str, list[Sentence]]:
 def _table(made: Extraction, sentences: Sequence[Sentence]) -> str:
     told = zip(made.rows, sentences, strict=True)
     lines = [f"| {row.name} | {_in_cell(row.text)} {_marks(one)} |" for row, one in told]
-    return "\n".join((_HEAD.format(about=_in_cell(made.about) or "Found"), *lines))
+    return "\n".join((_HEAD.format(about=_in_cell(made.about) or "What it says"), *lines))
 
 
 def _in_cell(text: str) -> str:

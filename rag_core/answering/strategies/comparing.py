@@ -11,6 +11,7 @@ from rag_core.answering.claims.measures import Mention, mentions, units_of
 from rag_core.answering.matching import Floats, content_words
 from rag_core.answering.passages import Quote
 from rag_core.answering.strategies.features import Evidence
+from rag_core.answering.tables.comparatives import SUPERLATIVE
 from rag_core.answering.tables.computing import adds_up, operation, sets_side_by_side
 from rag_core.answering.tables.format_amount import Amount, amount_of
 from rag_core.answering.tables.format_result import extreme, set_apart, total
@@ -122,7 +123,8 @@ def _asked_of(owner: str, question: str, name: str, names: Sequence[str]) -> str
 def measure_of(question: str, names: Sequence[str]) -> str:
     """What is asked of the things that a question compares by these names, as the head of a column; "" for nothing."""
     of_names = set(terms(" ".join(names)))
-    words = [word.text for word in content_words(_SETTING.sub("", question)) if of_names.isdisjoint(terms(word.text))]
+    bare = SUPERLATIVE.sub("", question) if operation(question) == "extreme" else _SETTING.sub("", question)
+    words = [word.text for word in content_words(bare) if of_names.isdisjoint(terms(word.text))]
     return capitalised(" ".join(word for word in words if not word.isdigit()))
 
 

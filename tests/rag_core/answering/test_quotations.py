@@ -71,7 +71,7 @@ def test_what_is_compared_is_a_table() -> None:
     rows = (Row("Halcyon", halcyon.text, halcyon), Row("Tern", "10 | 12 cars", tern))
     text, sentences, citations = quoted(Extraction((halcyon, tern), 0.9, False, rows=rows))
     assert text == (
-        "| | Found |\n|---|---|\n| Halcyon | The Halcyon carries 34 cars. [1] |\n| Tern | 10 / 12 cars [2] |"
+        "| | What it says |\n|---|---|\n| Halcyon | The Halcyon carries 34 cars. [1] |\n| Tern | 10 / 12 cars [2] |"
     )
     assert [one.text for one in sentences] == ["Halcyon The Halcyon carries 34 cars.", "Tern 10 / 12 cars"]
     assert len(citations) == 2

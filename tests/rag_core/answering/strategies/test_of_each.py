@@ -42,6 +42,9 @@ def test_a_row_for_each_of_a_kind(invoices: Library, each: str) -> None:
 def test_which_of_a_kind_has_most_is_said_first(invoices: Library, question: str, first: str) -> None:
     answer = invoices.ask(question)
     assert answer.text.startswith(first), answer.text
+    assert ("| | Total due |" if "due" in question else "| | What it says |") in answer.text, (
+        "no column is called highest"
+    )
     assert {one.title for one in answer.citations} == {f"Invoice no. {number}" for number in TOTALS}
 
 
