@@ -31,7 +31,9 @@ def test_everyday_questions_of_the_samples(library: Library) -> None:
         "By how much does an adult's fare differ from a child's to Tolsund?": "7.90 crowns: 15.80 − 7.90 = 7.90",
         "Which is cheaper, a bicycle or a car to Tolsund?": "Bicycle is lower: 3.00 against 52.50",
         "Which of the two ferries has more wheelchair places?": "There are four places for wheelchairs on the Halcyon",
-        "Compare the Halcyon and the Tern": "| | What it says |\n|---|---|\n| Halcyon | The Halcyon is the larger ship. [1] |",
+        "Compare the Halcyon and the Tern": (
+            "| | What it says |\n|---|---|\n| Halcyon | The Halcyon is the larger ship. [1] |"
+        ),
     }.items():
         answer = library.ask(question)
         assert answer.text.startswith(said)
