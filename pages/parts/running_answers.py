@@ -55,7 +55,7 @@ class RunningAnswer:
 
 
 class RunningAnswers:
-    """Thread-safe. One question at a time per conversation."""
+    """Thread-safe. One question at a time per conversation, asked of the library that `library` gives whoever asks."""
 
     def __init__(self, library: Callable[[], Library]) -> None:
         self._library = library
@@ -79,6 +79,7 @@ class RunningAnswers:
     ) -> RunningAnswer:  # fmt: skip
         """Begin to answer, or to go on with an answer `before` that was cut; a question still under way in this
         conversation is left to go on and returned."""
+        library = self._library()  # of whoever asks, which is not told to the thread that answers
         with self._lock:
             under_way = self._askings.get(conversation)
             if under_way is not None and not under_way.finished:
@@ -88,7 +89,9 @@ class RunningAnswers:
             self._askings[conversation] = asking
             self._forget_oldest()
             cancellation = self._cancellations[conversation] = Cancellation()
-        threading.Thread(target=self._run, args=(asking, cancellation), name="lectern-answering", daemon=True).start()
+        threading.Thread(
+            target=self._run, args=(library, asking, cancellation), name="lectern-answering", daemon=True
+        ).start()
         return asking
 
     def stop(self, conversation: str) -> None:
@@ -121,9 +124,9 @@ class RunningAnswers:
         del self._askings[conversation]
         self._cancellations.pop(conversation, None)
 
-    def _run(self, asking: RunningAnswer, cancellation: Cancellation) -> None:
+    def _run(self, library: Library, asking: RunningAnswer, cancellation: Cancellation) -> None:
         try:
-            for event in self._events(asking, cancellation):
+            for event in _events(library, asking, cancellation):
                 self._take(asking, event)
         except LecternError as error:
             self._change(asking, error=error)
@@ -135,15 +138,6 @@ class RunningAnswers:
             self._change(asking, error=fault)
         else:
             self._end(asking)
-
-    def _events(self, asking: RunningAnswer, cancellation: Cancellation) -> Iterator[StreamEvent]:
-        library = self._library()
-        if asking.before is not None:
-            return library.history.go_on(asking.conversation, asking.before.message_id, cancellation)
-        return library.stream(
-            asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
-            scope=asking.scope, replaces=asking.replaces, agent=asking.agent,
-        )  # fmt: skip
 
     def _take(self, asking: RunningAnswer, event: StreamEvent) -> None:
         with self._lock:
@@ -166,3 +160,12 @@ class RunningAnswers:
             if current is not None and current.id == asking.id:
                 self._askings[asking.conversation] = replace(current, **changes)  # type: ignore[arg-type]
                 self._lock.notify_all()
+
+
+def _events(library: Library, asking: RunningAnswer, cancellation: Cancellation) -> Iterator[StreamEvent]:
+    if asking.before is not None:
+        return library.history.go_on(asking.conversation, asking.before.message_id, cancellation)
+    return library.stream(
+        asking.question, conversation=asking.conversation, model=asking.model, cancellation=cancellation,
+        scope=asking.scope, replaces=asking.replaces, agent=asking.agent,
+    )  # fmt: skip

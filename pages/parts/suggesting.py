@@ -56,7 +56,8 @@ class SuggestionBoard(Looking[list[str]]):
     def of(self, documents: Sequence[Document], scope: Scope, given: Sequence[Question]) -> list[str] | None:
         """What these documents answer, `given` before drafts; None while it is looked for."""
         state = frozenset(document.id for document in documents), repr(scope)
-        return self.get(state, lambda: self._library().suggestions(list(given), scope=scope, limit=_MOST), [])
+        library = self._library()  # of whoever looks, which is not told to the thread that looks for them
+        return self.get(state, lambda: library.suggestions(list(given), scope=scope, limit=_MOST), [])
 
 
 def _done(look: Callable[[], Found], nothing: Found) -> Found:

@@ -42,28 +42,30 @@ class Thumbnails:
 
     def ask(self, places: Sequence[Place]) -> None:
         """Have pages drawn that are not there yet."""
+        library = self._library()  # of whoever looks, which is not told to the thread that draws
         with self._lock:
             new = [place for place in places if place not in self._known and place not in self._under_way]
             self._under_way.update(new)
         for place in new:
-            self._pool.submit(self._draw, place)
+            self._pool.submit(self._draw, library, place)
 
     def close(self) -> None:
         """Draw no more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _draw(self, place: Place) -> None:
+    def _draw(self, library: Library, place: Place) -> None:
         png: bytes | None = None
         with suppress(LecternError), stage("thumbnail"):  # without a picture; opening the page says why
-            png = self._picture(place)
+            png = _picture(library, place)
         with self._lock:
             self._known[place] = png
             self._under_way.discard(place)
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
 
-    def _picture(self, place: Place) -> bytes | None:
-        try:
-            return self._library().page_image(*place, width_px=WIDTH_PX).png
-        except KeyError:  # the document is gone
-            return None
+
+def _picture(library: Library, place: Place) -> bytes | None:
+    try:
+        return library.page_image(*place, width_px=WIDTH_PX).png
+    except KeyError:  # the document is gone
+        return None

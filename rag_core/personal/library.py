@@ -19,6 +19,7 @@ from rag_core.domain import (
     Message,
     Page,
     PageImage,
+    Question,
     Retrieval,
     Scope,
     StreamEvent,
@@ -199,6 +200,10 @@ class PersonalLibrary(Part):
         return self._rights.discreetly(
             self._library.reply(question, conversation=own, scope=self._rights.scope(scope), **wanted)
         )  # fmt: skip
+
+    def suggestions(self, given: Sequence[Question] = (), *, scope: Scope | None = None, limit: int = 4) -> list[str]:
+        """Questions that what they see answers."""
+        return self._library.suggestions(given, scope=self._rights.scope(scope), limit=limit)
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Vectors of texts; see `Library.embed`."""

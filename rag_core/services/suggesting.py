@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from rag_core.domain import Answer, Question, Scope
+from rag_core.domain import Answer, DocumentFilter, Question, Scope
 from rag_core.evaluation.drafting.draft import draft_from
 from rag_core.services.questions import QuestionService
 from rag_core.settings import Settings
@@ -24,8 +24,10 @@ _NO_TELLING = "about “"  # what is said below a heading is too much for a good
 def suggestions(
     storage: Storage, asking: QuestionService, settings: Settings, given: Sequence[Question], scope: Scope, limit: int
 ) -> list[str]:
-    """At most `limit` questions, those given first. Kept for as long as documents, chunking and scope are the same."""
-    ready = sorted(storage.documents.ready_ids().items())
+    """At most `limit` questions, those given first. Kept for as long as the documents that are seen,
+    chunking and scope are the same."""
+    seen = set(storage.documents.ids(DocumentFilter(state="ready", viewer=scope.viewer)))
+    ready = sorted(one for one in storage.documents.ready_ids().items() if one[0] in seen)
     state = _hash([ready, settings.chunking.key, repr(scope), [one.id for one in given], limit])
     kept = _load(storage)
     if state not in kept:
@@ -47,9 +49,9 @@ def is_right(answer: Answer, references: Sequence[str]) -> bool:
 def _drafts(storage: Storage, given: Sequence[Question], scope: Scope, state: str) -> Iterator[Question]:
     """Those given, then drafts by rules, one document after the other in an order by chance."""
     yield from given
-    documents = [item for item in storage.documents.all() if item.state == "ready"]
+    seen = storage.documents.listed(DocumentFilter(state="ready", viewer=scope.viewer))
     inside = [
-        item for item in documents if (not scope.documents or item.id in scope.documents)
+        item for item in seen if (not scope.documents or item.id in scope.documents)
         and (not scope.tags or not set(item.tags).isdisjoint(scope.tags))
     ]  # fmt: skip
     drafts = draft_from(inside, storage.documents.pages, MOST_TRIED * 2, seed=int(state[:8], 16))

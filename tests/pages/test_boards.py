@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from pages.parts.opening import Opening
 from pages.parts.running_answers import KEPT, RunningAnswers
 from pages.parts.suggesting import SuggestionBoard
+from pages.parts.thumbnails import Thumbnails
 from rag_core.domain import Scope, Step, StreamEvent
 from rag_core.errors import (
     LibraryInUse,
@@ -105,3 +108,24 @@ def test_answers_that_nobody_came_back_to_are_forgotten_the_oldest_first(
     questions.ask("another", "Why?", None)
     assert questions.of("c6") is not None
     assert questions.of("c4") is None
+
+
+def test_what_works_in_the_background_has_the_library_of_whoever_asked(library: FakeLibrary) -> None:
+    asked_in: list[bool] = []
+
+    def of_whoever_asks() -> object:
+        asked_in.append(threading.current_thread() is threading.main_thread())
+        return library
+
+    library.events = [StreamEvent(answer=an_answer())]
+    questions = RunningAnswers(of_whoever_asks)  # type: ignore[arg-type]
+    questions.ask("c", "Why?", None)
+    until(lambda: (asking := questions.of("c")) and asking.finished)
+    board, pictures = SuggestionBoard(of_whoever_asks), Thumbnails(of_whoever_asks)  # type: ignore[arg-type]
+    until(lambda: board.of([], Scope(), []) is not None)
+    pictures.ask([("d", 1)])
+    until(lambda: not pictures.missing([("d", 1)]))
+    board.close()
+    pictures.close()
+    assert len(asked_in) >= 3
+    assert all(asked_in)

@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from rag_core import Scope
+from rag_core.domain import Question
 from rag_core.errors import ConfigurationError, NotAllowed
 from rag_core.personal import library_of
 from tests.rag_core.api.house import (
@@ -178,6 +179,20 @@ def test_no_answer_tells_of_what_is_not_seen(house: House) -> None:
         counted = bob.post("/api/v1/insights", json={}).text
         assert house.secret.id not in counted
     assert_whole(house)
+
+
+def test_no_question_is_suggested_of_what_is_not_seen(house: House) -> None:
+    library = house.served.library
+    given = [Question("", QUESTION, references=("7715533",))]
+    assert library_of(library, ADA).suggestions(given) == [QUESTION]
+    for scope in (None, Scope(documents=(house.secret.id,)), Scope(tags=("TopSecret",))):
+        for person in (BOB, EVE):
+            found = library_of(library, person).suggestions(given, scope=scope, limit=16)
+            assert not secrets_in(" ".join(found)), (person, scope, found)
+    library.people.share(house.collection, EVE, "reader")
+    assert library_of(library, EVE).suggestions(given) == [QUESTION]
+    library.people.unshare(house.collection, EVE)
+    assert library_of(library, EVE).suggestions(given) == []
 
 
 def test_adding_and_naming_the_same_tells_nothing(house: House) -> None:
