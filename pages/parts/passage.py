@@ -56,7 +56,7 @@ def sheet(library: Library, document_id: str, page: int, span: Span | None, near
         return _frame(document_id, None, page) | {
             "problem": {"message": server_text(str(error)), "help": server_text(error.help)}
         }
-    return _frame(document_id, document, page) | {"facts": recognised_words(shown), "cited": span, "near": near}
+    return _frame(document_id, document, page) | {"facts": recognised_words(shown, span), "cited": span, "near": near}
 
 
 def cited(library: Library, citation: Citation, numbers: Sequence[int] = ()) -> dict[str, Any]:
@@ -107,10 +107,11 @@ def _chunk_of(library: Library, citation: Citation) -> Span | None:
     return span if span and span[0] <= citation.start and citation.end <= span[1] else None
 
 
-def recognised_words(page: Page) -> list[dict[str, str]]:
-    """That a page's text was read off a picture or heard, and how certain that is, as the component takes it."""
+def recognised_words(page: Page, span: Span | None) -> list[dict[str, str]]:
+    """That a page's text, or a span within one of its pictures, was read off a picture or heard, and of a page how
+    certain that is, as the component takes it."""
     if not page.recogniser:
-        return []
+        return [_in_picture()] if span and any(figure.says(*span) for figure in page.figures) else []
     if page.is_heard:
         detail = _("Written down by speech recognition ({recogniser}): listen to it where it matters.").format(
             recogniser=page.recogniser
@@ -124,6 +125,11 @@ def recognised_words(page: Page) -> list[dict[str, str]]:
     return [
         {"words": _("read by OCR, {certainty} certain").format(certainty=f"{page.certainty:.0%}"), "detail": detail}
     ]
+
+
+def _in_picture() -> dict[str, str]:
+    detail = _("Read off a picture on this page by text recognition: compare it with the picture where it matters.")
+    return {"words": _("read by OCR in a picture"), "detail": detail}
 
 
 def score_words(citation: Citation) -> str:

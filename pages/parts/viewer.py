@@ -20,7 +20,7 @@ from starlette.routing import Route
 from pages.parts import page_text, resources
 from pages.parts.language import asked_for_by, msgid, server_text
 from pages.parts.page_text import Mark
-from rag_core.domain import Box, Document, Page
+from rag_core.domain import Box, Document, Figure, Page
 from rag_core.errors import LecternError
 from rag_core.library import Library
 from rag_core.text.invisible import visible
@@ -105,13 +105,17 @@ def _page(request: Request, library: Library) -> Response:
 
 
 def _cited_figures(page: Page, marks: Sequence[Mark]) -> list[dict[str, Any]]:
-    """The figures whose captions are cited: which ones of the page they are, and where they stand on its picture."""
+    """The figures whose captions or words are cited: which ones of the page, and where they stand on its picture."""
     cited = [(start, end) for start, end, kind in marks if kind == "cited"]
     return [
         {"number": number, "box": _edges(figure.box) if figure.box else None}
         for number, figure in enumerate(page.figures)
-        if (figure.box or figure.part) and any(start < figure.end and figure.start < end for start, end in cited)
+        if (figure.box or figure.part) and any(_is_of(figure, *span) for span in cited)
     ]
+
+
+def _is_of(figure: Figure, start: int, end: int) -> bool:
+    return (start < figure.end and figure.start < end) or figure.says(start, end)
 
 
 def _marks(request: Request) -> list[Mark]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 # The recogniser of what is heard.
@@ -59,6 +59,10 @@ class HiddenText:
     end: int
     why: str
 
+    def behind(self, at: int, by: int) -> HiddenText:
+        """The same once so many characters are put into the page's text at a place."""
+        return HiddenText(*_behind((self.start, self.end), at, by), self.why)
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -66,24 +70,46 @@ class Figure:
     empty span where nothing does.
 
     box: where it stands on the page, None where the document has no pages of its own. part: the picture's name in the
-    file then, empty where the file does not hold it.
+    file then, empty where the file does not hold it. words: of a picture that may hold some, the span of what text
+    recognition read in it, empty until it has looked; None where there is nothing to recognise.
     """
 
     start: int
     end: int
     box: Box | None = None
     part: str = ""
+    words: tuple[int, int] | None = None
+
+    @property
+    def awaits(self) -> bool:
+        """Whether text recognition has yet to look at it."""
+        return self.words is not None and self.words[0] == self.words[1]
+
+    def says(self, start: int, end: int) -> bool:
+        """Whether a span of the page's text has words that were recognised in it."""
+        return self.words is not None and start < self.words[1] and self.words[0] < end
 
     @property
     def row(self) -> list[int | str | float]:
-        """As plain values: its span, its part and the four fractions of its box, if it has one."""
-        return [self.start, self.end, self.part, *(astuple(self.box) if self.box else ())]
+        """As plain values: its span, its part, and if it has a box its four fractions and the span of its words."""
+        return [self.start, self.end, self.part, *((*astuple(self.box), *(self.words or ())) if self.box else ())]
+
+    def behind(self, at: int, by: int) -> Figure:
+        """The same once so many characters are put into the page's text at a place."""
+        moved = by if self.start >= at else 0
+        words = self.words and _behind(self.words, at, by)
+        return replace(self, start=self.start + moved, end=self.end + moved, words=words)
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> Figure:
         """The figure that gave a row."""
-        start, end, part, *box = row
-        return cls(int(start), int(end), Box(*box) if box else None, part)
+        start, end, part, *places = row
+        box, words = places[:4], tuple(map(int, places[4:]))
+        return cls(int(start), int(end), Box(*box) if box else None, part, (words[0], words[1]) if words else None)
+
+
+def _behind(span: tuple[int, int], at: int, by: int) -> tuple[int, int]:
+    return (span[0] + by, span[1] + by) if span[0] >= at else span
 
 
 @dataclass(frozen=True, slots=True)

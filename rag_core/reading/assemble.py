@@ -46,7 +46,7 @@ def assemble(
         language=details.language,
         sections=found,
         notes=(*_page_notes(raw), *([] if recognising else _scan_notes(scanned)), *details.notes),
-        to_recognise=scanned if recognising else (),
+        to_recognise=tuple(item.page.number for item in raw if item.awaits) if recognising else (),
     )
 
 
@@ -102,6 +102,8 @@ def _page_notes(raw: Sequence[RawPage]) -> Iterator[str]:
     for own, how in ((recognised, "read by text recognition (OCR)"), (heard, "transcribed by speech recognition")):
         if read := [page.number for page in own if page.text.strip()]:
             yield f"{_pages(read)} {'was' if len(read) == 1 else 'were'} {how}."
+    if shown := [item.page.number for item in raw if any(one.words and not one.awaits for one in item.page.figures)]:
+        yield f"{_pages(shown)}: words in pictures were read by text recognition (OCR)."
     if silent := [page.number for page in heard if not page.text.strip()]:
         yield f"{_pages(silent)}: nothing is said there."
     if empty := [page.number for page in recognised if not page.text.strip()]:

@@ -107,6 +107,11 @@ class RawPage:
     faces: tuple[Face, ...] = ()
     pictures: bool = False
 
+    @property
+    def awaits(self) -> bool:
+        """Whether text recognition may read more of it, all of the page or the pictures on it."""
+        return self.pictures or any(figure.awaits for figure in self.page.figures)
+
 
 class OpenDocument(ABC):
     """A document opened in a reading process. Used by one thread."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-from rag_core.domain import Box, Figure, HiddenText, Line, Page, Section
+from rag_core.domain import Box, Line, Page, Section
 
 # Most lines of a head, and before the first row of where a table goes on; words from which on a line is text, and one
 # that ends as sentences do.
@@ -19,8 +18,6 @@ _OFF = 0.02
 
 _FIGURE = re.compile(r"[\s$€£¥(\-–—−+]*(?:\d[\d,.\s]*|[—–-])(?:\s?%)?[)\s%*]*")
 _YEAR = re.compile(r"\s*(?:19|20)\d\d\s*")
-
-Span = TypeVar("Span", HiddenText, Figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +134,9 @@ def _with_head(page: Page, before: Page, table: _Table) -> Page:
         text=page.text[:at] + text + page.text[at:],
         lines=(*moved[:first], *lines, *moved[first:]),
         body=(min(start, at), end + len(text)),
-        hidden=tuple(_behind(span, at, len(text)) for span in page.hidden),
-        figures=tuple(_behind(figure, at, len(text)) for figure in page.figures),
+        hidden=tuple(span.behind(at, len(text)) for span in page.hidden),
+        figures=tuple(figure.behind(at, len(text)) for figure in page.figures),
     )
-
-
-def _behind(span: Span, at: int, by: int) -> Span:
-    return replace(span, start=span.start + by, end=span.end + by) if span.start >= at else span
 
 
 def _put(line: Line, by: int, top: float, first: float, scale: float) -> Line:

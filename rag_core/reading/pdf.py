@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -62,6 +62,7 @@ class PdfDocument(OpenDocument):
         self._path = path
         self._password = password
         self._pdf = _open(path, password)
+        self._first_shown: dict[int, int] = {}
         if self._pdf.get_formtype() != pdfium.FORMTYPE_NONE:
             self._pdf.init_forms()
         self.page_count = len(self._pdf)
@@ -75,7 +76,7 @@ class PdfDocument(OpenDocument):
             with self._page(number) as page, _textpage(page) as textpage:
                 if pdfium.FPDFText_CountChars(textpage) > max_chars:
                     raise LimitExceeded(f"Page {number} brings the document over its most characters.")
-                return _read(number, page, textpage, self._reading(page, textpage))
+                return _read(number, page, textpage, self._reading(page, textpage), self._is_new(number))
         except pypdfium2.PdfiumError as error:
             return RawPage(Page(number, "", error=f"Page {number} is damaged ({_reason(error)})."))
 
@@ -103,6 +104,10 @@ class PdfDocument(OpenDocument):
     def close(self) -> None:
         """Close the file."""
         self._pdf.close()
+
+    def _is_new(self, number: int) -> Callable[[int], bool]:
+        """Whether a page is the first to show a picture of so many bytes."""
+        return lambda size: self._first_shown.setdefault(size, number) == number
 
     def _boxes(self, page: Any, spans: Sequence[tuple[int, int]], text: str | None) -> list[tuple[Box, ...]]:
         with _textpage(page) as textpage:
@@ -201,11 +206,11 @@ def is_cut_off(path: Path) -> bool:
         return end < 0 or _OBJECT.search(data, end) is not None
 
 
-def _read(number: int, page: Any, textpage: Any, reading: Reading) -> RawPage:
+def _read(number: int, page: Any, textpage: Any, reading: Reading, is_new: Callable[[int], bool]) -> RawPage:
     width, height = page_size(page)
     pictures = text_is_a_picture(page, reading.printed, width * height)
     hidden = hidden_text(page, textpage, reading, height)
-    figures = () if pictures else page_figures(page, reading, Geometry.of(page))
+    figures = () if pictures else page_figures(page, reading, Geometry.of(page), is_new)
     made = Page(
         number, reading.text, width_pt=width, height_pt=height, lines=reading.lines, hidden=hidden, figures=figures
     )

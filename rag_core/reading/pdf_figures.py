@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -49,10 +49,15 @@ class _Item:
 
     box: Box
     is_picture: bool
+    handle: Any
 
 
-def page_figures(page: Any, reading: Reading, geometry: Geometry) -> tuple[Figure, ...]:
-    """The figures of a loaded FPDF_PAGE in the order of their captions. geometry: of the page as shown."""
+def page_figures(page: Any, reading: Reading, geometry: Geometry, is_new: Callable[[int], bool]) -> tuple[Figure, ...]:
+    """The figures of a loaded FPDF_PAGE in the order of their captions. geometry: of the page as shown.
+
+    is_new: whether no page before this one shows a picture of so many bytes. What is shown again, as letterheads are,
+    and what is small has no words to recognise.
+    """
     captions = list(_captions(reading))
     items = [
         item for item in _items(page, geometry.box, _DRAWN if captions else _PICTURES) if _area(item.box) < _GROUND
@@ -67,7 +72,15 @@ def page_figures(page: Any, reading: Reading, geometry: Geometry) -> tuple[Figur
         if figure and not any(one.box and figure.box and _within(figure.box, one.box) for one in found):
             found.append(figure)
     found += list(_uncaptioned(reading, pictures, [one.box for one in found], prose))
-    return tuple(sorted(found, key=lambda figure: figure.start))
+    large = [item for item in items if item.is_picture and _area(item.box) >= _PICTURE_AREA]
+    ordered = sorted(found, key=lambda figure: figure.start)
+    return tuple(replace(one, words=(one.end, one.end)) if _may_say(one, large, is_new) else one for one in ordered)
+
+
+def _may_say(figure: Figure, pictures: Sequence[_Item], is_new: Callable[[int], bool]) -> bool:
+    """Whether a figure has a large picture that the document did not show before."""
+    own = (item.handle for item in pictures if figure.box and _within(item.box, figure.box))
+    return any([is_new(pdfium.FPDFImageObj_GetImageDataRaw(picture, None, 0)) for picture in own])
 
 
 def _captions(reading: Reading) -> list[int]:
@@ -89,7 +102,7 @@ def _drawn(objects: Iterable[Any], place: Place, kinds: Sequence[int], depth: in
             yield from _in_form(item, place, kinds, depth)
         elif kind in kinds and pdfium.FPDFPageObj_GetBounds(item, left, bottom, right, top):
             box = place((left.value, top.value, right.value, bottom.value))
-            yield _Item(box, kind == pdfium.FPDF_PAGEOBJ_IMAGE)
+            yield _Item(box, kind == pdfium.FPDF_PAGEOBJ_IMAGE, item)
 
 
 def _in_form(form: Any, place: Place, kinds: Sequence[int], depth: int) -> Iterator[_Item]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rag_core.domain import Document, PageImage
 from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
-from rag_core.reading.ocr import span_boxes
+from rag_core.services.page_places import PagePlaces
 from rag_core.services.recognition import recognised_text
 from rag_core.storage import Storage
 
@@ -21,11 +21,10 @@ def draw(
             "Only the pages of PDF documents and images can be drawn.", help="Read the page's text."
         )
     recognised = recognised_text(storage, document.id, number)
-    marked = None if recognised else span
-    stored = storage.documents.pages(document.id, number) if marked else []
     image = reader.page_image(
-        storage.files.path(document.id), document.media_type, number, width_px=width_px, span=marked,
-        text=stored[0].text if stored else None, password=storage.documents.password(document.id),
-        turned=recognised.turned if recognised else 0,
+        storage.files.path(document.id), document.media_type, number, width_px=width_px,
+        password=storage.documents.password(document.id), turned=recognised.turned if recognised else 0,
     )  # fmt: skip
-    return replace(image, boxes=span_boxes(recognised, *span)) if recognised and span else image
+    pages = storage.documents.pages(document.id, number) if span else []
+    found = PagePlaces(storage, reader).of(document, pages[0], [span]) if pages and span else [()]
+    return replace(image, boxes=found[0])

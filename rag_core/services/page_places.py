@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from rag_core.domain import Box, Document, Figure, Page, PageImage
 from rag_core.errors import UnsupportedDocument
 from rag_core.reading import Reader
-from rag_core.reading.ocr import span_boxes
-from rag_core.services.recognition import recognised_text
+from rag_core.reading.ocr import outside, own_span, own_text, span_boxes
+from rag_core.services.recognition import picture_text, recognised_text
 from rag_core.storage import Storage
 
 
@@ -26,8 +26,17 @@ class PagePlaces:
         if page.recogniser:
             read = recognised_text(self._storage, document.id, page.number) or page
             return [span_boxes(read, *span) for span in spans]
+        own = [list(outside(page, span)) for span in spans]
+        found = iter(self._in_file(document, page, [own_span(page, part) for parts in own for part in parts]))
+        shown = picture_text(self._storage, document.id, page)
+        return [
+            (*(box for _ in parts for box in next(found)), *(span_boxes(shown, *span) if shown else ()))
+            for span, parts in zip(spans, own, strict=True)
+        ]
+
+    def _in_file(self, document: Document, page: Page, spans: Sequence[tuple[int, int]]) -> list[tuple[Box, ...]]:
         return self._reader.page_boxes(
-            self._storage.files.path(document.id), document.media_type, page.number, spans, text=page.text,
+            self._storage.files.path(document.id), document.media_type, page.number, spans, text=own_text(page),
             password=self._storage.documents.password(document.id),
         )  # fmt: skip
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Page, Progress
 from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
 from rag_core.ingest import Ingest
-from rag_core.reading.ocr import PageRecogniser, page_content, recognised_page
+from rag_core.reading.ocr import PageRecogniser, page_content, picture_lines, recognised_page
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 from rag_core.storage.postgres.recognition import Recognition, WaitingPage
@@ -147,6 +148,15 @@ def recognised_text(storage: Storage, document_id: str, number: int) -> Page | N
     """A page with its lines, where its text was recognised."""
     content = storage.documents.recognition.shown(document_id, number)
     return recognised_page(number, content).page if content else None
+
+
+def picture_text(storage: Storage, document_id: str, page: Page) -> Page | None:
+    """A page that has text of its own with the lines of its text that were read in its pictures, if any were."""
+    if not any(figure.words and not figure.awaits for figure in page.figures):
+        return None
+    content = storage.documents.recognition.read(document_id, page.number)
+    read = recognised_page(page.number, content).page if content else None
+    return replace(page, lines=tuple(picture_lines(page, read))) if read else None
 
 
 def _is_due(recognition: Recognition) -> bool:

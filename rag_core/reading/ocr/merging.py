@@ -9,6 +9,7 @@ from rag_core.domain import Box, Line, Page
 from rag_core.reading import wire
 from rag_core.reading.base import RawPage
 from rag_core.reading.garbled import is_garbled
+from rag_core.reading.ocr.picture_words import with_words
 
 # A page's own text is kept where recognition read less than this share of it: a photograph with a caption.
 _LEAST_SHARE = 0.8
@@ -28,11 +29,13 @@ def recognised_page(number: int, content: wire.Message) -> RawPage:
 
 
 def with_recognised(pages: Sequence[RawPage], recognised: Mapping[int, RawPage]) -> list[RawPage]:
-    """The pages with what was recognised of them; those that recognition has yet to read still say `pictures`."""
+    """The pages with what was recognised of them; those that recognition has yet to read still say so."""
     return [_merged(raw, recognised[raw.page.number]) if raw.page.number in recognised else raw for raw in pages]
 
 
 def _merged(raw: RawPage, recognised: RawPage) -> RawPage:
+    if not raw.pictures:
+        return with_words(raw, recognised)
     own, read = raw.page.text, recognised.page.text
     is_poorer = not read.strip() or (len(read) < _LEAST_SHARE * len(own) and not is_garbled(own))
     if own.strip() and is_poorer:

@@ -285,7 +285,7 @@ class DocumentStore:
             " coalesce(r.recogniser, ''), coalesce(r.certainty, 0), coalesce(r.turned, 0), p.body_start,"
             " p.body_end, p.hidden, p.figures FROM pages p"
             " LEFT JOIN recognised_pages r ON r.document_id = p.document_id AND r.number = p.number AND r.in_place"
-            " AND (r.content ->> 'text' = p.text OR r.error IS NOT NULL)"
+            " AND (r.content ->> 'text' = p.text OR (r.error IS NOT NULL AND p.figures = '[]'))"
             f" WHERE {where} ORDER BY p.number LIMIT %s",
             (*values, limit),
         )

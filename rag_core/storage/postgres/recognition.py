@@ -89,6 +89,14 @@ class RecognitionStore:
         )
         return {row[0]: row[1] if row[1] is not None else {"error": row[2]} for row in rows}
 
+    def read(self, document_id: str, number: int) -> Content | None:
+        """What was read of a page that has text of its own, too."""
+        row = self._database.row(
+            "SELECT content FROM recognised_pages WHERE document_id = %s AND number = %s AND state = 'read'",
+            (storable(document_id), number),
+        )
+        return row[0] if row else None
+
     def shown(self, document_id: str, number: int) -> Content | None:
         """What was read of a page, where it is the page's text now."""
         row = self._database.row(

@@ -146,7 +146,12 @@ def test_a_scan_with_a_stamp_and_garbled_letters_wait_for_recognition(
         for line in range(12):
             canvas.drawString(40, 400 + 14 * line, "A line of text that stands above a picture.")
 
-    assert reader.read(make_pdf(stamped, illustrated), "x.pdf", recognised={}).to_recognise == (1,)
+    path = make_pdf(stamped, illustrated)
+    assert reader.read(path, "x.pdf").notes == (
+        "Page 1 holds pictures or sound but no text: recognition, which is off, would read them.",
+    )
+    # The picture on the other page may have words, too.
+    assert reader.read(path, "x.pdf", recognised={}).to_recognise == (1, 2)
     assert is_garbled("\ue012\ue013 \ue044" * 20)
     assert not is_garbled("Words, and one mark \ue012.")
 
