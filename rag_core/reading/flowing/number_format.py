@@ -10,6 +10,7 @@ import operator
 import re
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
 from openpyxl.styles.numbers import is_date_format, is_timedelta_format
@@ -112,7 +113,9 @@ def _number(value: float, places: str) -> str:
     whole, _, part = bare.partition(".")
     if not value and "0" not in bare:
         return ""
-    text = f"{value:{',' if ',' in whole else ''}.{len(part)}f}"
+    # As spreadsheets round: 0.345 is 35 %, and 1.005 in cents 1.01, whatever the nearest binary number is.
+    with localcontext(rounding=ROUND_HALF_UP):
+        text = f"{Decimal(f'{value:.15g}'):{',' if ',' in whole else ''}.{len(part)}f}"
     least = part.rstrip("#?")
     while len(part) > len(least) and text.endswith("0"):
         text, part = text[:-1], part[:-1]
