@@ -22,6 +22,7 @@ _CHANGES = {
     "catalogue.rename": 1, "catalogue.tag": 0, "catalogue.set_aside": 0, "catalogue.take_back": 0,
     "collections.make": 1, "collections.change": 1, "collections.remove": 1, "collections.take_back": 1,
     "collections.move": 2,
+    "people.share": 3, "people.unshare": 2,
     "chunk_edits.correct": 1, "chunk_edits.leave_out": 1, "chunk_edits.undo": 1,
     "history.rename": 1, "history.delete": 1, "history.pin": 1, "history.rate": 1, "history.bring_back": 0,
     "preferences.set": 1, "preferences.fetch_from": 1,

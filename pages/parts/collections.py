@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import formatting, language, resources
+from pages.parts import formatting, language, resources, sharing
 from pages.parts.language import _, figure, msgid, server_text
 from pages.parts.state import CollectionState
 from rag_core.domain import Collection, Document, Scope
@@ -25,7 +25,11 @@ MODES = {
     "dense": msgid("By meaning"),
     "lexical": msgid("By words"),
 }
-_ACTS = {"change": msgid(":material/tune: Change"), "remove": msgid(":material/delete: Remove")}
+_ACTS = {
+    "change": msgid(":material/tune: Change"),
+    "share": msgid(":material/group_add: Share"),
+    "remove": msgid(":material/delete: Remove"),
+}
 _NAME_CHARS = 60
 _CURRENT = "collection"
 _OPEN = "collection_dialog"
@@ -56,10 +60,11 @@ def sidebar(library: Library, chosen: Collection | None) -> None:
         known = library.collections.all()
         if known:
             _entry(None, chosen is None)
+        acts = [act for act in _ACTS if act != "share" or sharing.is_offered(library)] if known else []
         for one in known:
             with st.container(key=f"collection_row_{one.id}", horizontal=True, wrap=False, gap=None):
                 _entry(one, chosen is not None and one.id == chosen.id)
-                _menu(one)
+                _menu(one, acts)
         st.button(
             _("New collection"), icon=":material/add:", key="collection_new", type="tertiary", on_click=_want,
             args=("new",),
@@ -76,6 +81,7 @@ def dialog(library: Library, documents: Sequence[Document]) -> None:
         _change(one, documents)
     else:
         _close()
+        sharing.draw(library)
 
 
 def choose(collection: Collection | None) -> None:
@@ -105,9 +111,9 @@ def _entry(one: Collection | None, is_current: bool) -> None:
     )  # fmt: skip
 
 
-def _menu(one: Collection) -> None:
+def _menu(one: Collection, acts: Sequence[str]) -> None:
     st.menu_button(
-        _("More on {name}").format(name=formatting.plain(one.name)), [*_ACTS], format_func=lambda act: _(_ACTS[act]),
+        _("More on {name}").format(name=formatting.plain(one.name)), acts, format_func=lambda act: _(_ACTS[act]),
         icon=":material/more_horiz:", type="tertiary", key=f"collection_menu_{one.id}", on_click=_picked, args=(one,),
     )  # fmt: skip
 
@@ -116,6 +122,8 @@ def _picked(one: Collection) -> None:
     act = st.session_state[f"collection_menu_{one.id}"]
     if act == "change":
         _want(one.id)
+    elif act == "share":
+        st.session_state[sharing.OPENED] = one.id
     elif act == "remove" and _done("remove", one.id):
         st.session_state["collection_removed"] = (one.id, one.name, time.monotonic() + UNDO_S)
         if st.session_state.get(_CURRENT) == one.id:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ask, idle
+from tests.browser.conftest import Server, ask, idle
 
 pytestmark = pytest.mark.usefixtures("filled")
 LOST = "How long does the ferry keep lost property?"
@@ -62,6 +63,34 @@ def test_it_is_renamed_removed_and_taken_back(open_page: Callable[..., Page]) ->
     expect(page.locator(".shelf tbody tr")).to_have_count(3)
     page.get_by_role("button", name="Undo").click()
     expect(entry(page, "Quay")).to_be_visible()
+
+
+def test_it_is_shared_with_a_person_who_has_a_key(open_page: Callable[..., Page], server: Server) -> None:
+    page = open_page()
+    page.locator('[class*="st-key-collection_menu_"] button').first.click()
+    page.get_by_role("menuitem", name="Change").wait_for()
+    expect(page.get_by_role("menuitem", name="Share")).to_have_count(0)  # there is nobody to share with
+    with httpx.Client(base_url=f"{server.url}/api/v1/", timeout=60) as client:
+        made = client.post("keys", json={"name": "Ada's", "role": "write", "person": "ada@example.org"})
+        (collection,) = client.get("collections").json()["collections"]
+        members = f"collections/{collection['id']}/members"
+        page = open_page()
+        act(page, "Share")
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text("Shared with nobody.")
+        dialog.get_by_role("textbox", name="Address").fill("nobody")
+        dialog.get_by_role("button", name="Share").click()
+        expect(dialog).to_contain_text("“nobody” is no address of a person.")
+        dialog.get_by_role("textbox", name="Address").fill("Ada@example.org")
+        dialog.get_by_role("button", name="Share").click()
+        expect(dialog).to_contain_text("ada@example.org Reads and asks")
+        assert client.get(members).json()["members"] == [{"person": "ada@example.org", "role": "reader"}]
+        dialog.get_by_role("button", name="Take back").click()
+        expect(dialog).to_contain_text("Shared with nobody.")
+        assert client.get(members).json()["members"] == []
+        actions = [entry["action"].split()[0] for entry in client.get("audit").json()["entries"]]
+        assert {"people.share", "people.unshare"} <= set(actions)
+        client.delete(f"keys/{made.json()['key']['id']}")
 
 
 def test_each_conversation_has_a_menu(open_page: Callable[..., Page]) -> None:

@@ -191,7 +191,9 @@ class FakeLibrary:
         self.target: TargetProfile | None = None
         self.steps: list[Progress | Exception] = []
         self.evaluation = FakeEvaluation()
-        self.access = SimpleNamespace(note=lambda who, action, status: self.noted.append((who, action, status)))
+        self.access = SimpleNamespace(
+            note=lambda who, action, status: self.noted.append((who, action, status)), all=lambda: []
+        )
         self.noted: list[tuple[str, str, int]] = []
         self.insights = FakeInsights()
         self.replaced: str | None = None
