@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -78,14 +79,27 @@ def test_what_is_not_there_is_said_in_our_words(open_page: Callable[..., Page]) 
 def test_a_page_is_drawn_whose_coming_the_browser_hears_of_late(open_page: Callable[..., Page]) -> None:
     """Meanwhile parts of the page before it ask to be drawn again, each second."""
     page = open_page()
-    kept: list[str | bytes] | None = None
+    title = "Handbook of the Veyra Ferry"
+    held: list[str | bytes] | None = None
+    asked: list[str | bytes] = []
     routes: list[WebSocketRoute] = []
 
     def route(browser: WebSocketRoute) -> None:
         server = browser.connect_to_server()
-        browser.on_message(server.send)
-        server.on_message(lambda message: browser.send(message) if kept is None else kept.append(message))
+
+        def ask(message: str | bytes) -> None:
+            asked.append(message)
+            server.send(message)
+
+        browser.on_message(ask)
+        server.on_message(lambda message: browser.send(message) if held is None else held.append(message))
         routes.append(browser)
+
+    def wait_for(holds: Callable[[], object]) -> None:
+        ends = time.monotonic() + 60
+        while not holds():
+            assert time.monotonic() < ends
+            page.wait_for_timeout(100)
 
     page.route_web_socket("**/_stcore/stream**", route)
     page.goto(f"{page.url.rstrip('/')}/models")
@@ -96,14 +110,17 @@ def test_a_page_is_drawn_whose_coming_the_browser_hears_of_late(open_page: Calla
         page.keyboard.press("Control+k")
         page.wait_for_timeout(1000)
     field.press_sequentially("ferry")
-    page.locator(".finder .found").first.wait_for(timeout=60_000)
-    kept = []
+    expect(page.locator(".finder .found").first).to_contain_text(title, timeout=60_000)
+    idle(page)
+    held = []
     page.keyboard.press("Enter")
-    page.wait_for_timeout(4000)
-    late, kept = kept, None
-    assert late
+    wait_for(lambda: any(title.encode() in message for message in held or () if isinstance(message, bytes)))
+    before = len(asked)
+    wait_for(lambda: len(asked) > before)  # a part of the page before
+    page.wait_for_timeout(1000)  # in which it is answered
+    late, held = held, None
     for message in late:
         routes[-1].send(message)
-    page.get_by_role("heading", name="Handbook of the Veyra Ferry").wait_for(timeout=60_000)
+    page.get_by_role("heading", name=title).wait_for(timeout=60_000)
     page.wait_for_timeout(1500)  # what the new page draws again by itself
-    expect(page.get_by_role("heading", name="Handbook of the Veyra Ferry")).to_be_visible()
+    expect(page.get_by_role("heading", name=title)).to_be_visible()

@@ -121,11 +121,11 @@ def test_headings_are_jumped_to_and_the_text_flows(cited: Page) -> None:
     number = row.locator(".quiet").inner_text().removeprefix("p. ")
     row.click()
     expect(cited.locator(".headings")).to_have_count(0)
-    expect(cited.locator(".passage .where")).to_contain_text(f"Page {number} ")
+    expect(cited.locator(".passage .where")).to_contain_text(f"Page {number} (13 of 13)")
     expect(cited.locator(".passage .now").first).to_be_in_viewport()
     cited.get_by_role("button", name="Show the text alone").click()
     expect(cited.locator(".passage .text").first).to_be_visible()
-    expect(cited.locator(".passage .where")).to_contain_text(f"Page {number} ")
+    expect(cited.locator(".passage .where")).to_contain_text(f"Page {number} (13 of 13)")
 
 
 def test_citations_of_an_answer_are_stepped_through(open_page: Open, filled: None) -> None:
