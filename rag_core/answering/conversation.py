@@ -70,6 +70,11 @@ def is_follow_up(question: str) -> bool:
     return len(own) <= 1 or (not names and bool(_BACK.search(_WITHIN.sub(" ", question)) or _THAT.search(question)))
 
 
+def stands_alone(question: str) -> bool:
+    """Whether a question takes up nothing said before, so that only its few words let it seem a follow-up."""
+    return not (_OPENING.match(question) or _BACK.search(_WITHIN.sub(" ", question)) or _THAT.search(question))
+
+
 def _last_asked(history: Sequence[Message]) -> str:
     """The last question as it was searched for, so that a chain of follow-ups keeps its subject."""
     for message in reversed(history):

@@ -20,6 +20,7 @@ from rag_core.answering.passages import Passage, Quote
 from rag_core.domain import Hit
 from rag_core.tables.question_words import asks
 from rag_core.text.acronyms import defined
+from rag_core.text.days import Day, find_days
 from rag_core.text.languages import language_of
 from rag_core.text.terms import terms
 from rag_core.text.tokens import tokens
@@ -50,11 +51,12 @@ _OPERATIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A content word of a question: its text and its span there."""
+    """A content word of a question: its text and its span there; the words that name a day are one."""
 
     text: str
     start: int
     end: int
+    day: Day | None = None
 
     @property
     def is_number(self) -> bool:
@@ -105,13 +107,17 @@ def content_words(question: str, spoken: Sequence[str] = ()) -> tuple[Word, ...]
     found: list[Word] = []
     said, language = defined(question), language_of(question, spoken[0] if spoken else "en", spoken)
     others = language if language in spoken and language != "en" else ""
+    days = find_days(question)
+    found += [Word(question[one.start : one.end], one.start, one.end, one) for one in days]
     for token in tokens(question):
         text = question[token.start : token.end]
         again = any(start <= token.start < end for start, end in said)
         if others and (text.casefold() in stop_words(others) or asks(text, others)):
             continue
-        if terms(text) and not again and (not found or token.start >= found[-1].end):
+        apart = all(token.end <= word.start or word.end <= token.start for word in found)
+        if terms(text) and not again and apart:
             found.append(Word(text, token.start, token.end))
+    found.sort(key=lambda word: word.start)
     return tuple(word for word in found if word.text.casefold() not in _OPERATIONS) or tuple(found)
 
 
@@ -201,7 +207,11 @@ def _exact(words: Sequence[Word], texts: Sequence[str], every: Sequence[Quote], 
 def _with_exact(words: Sequence[Word], text: str, hit: Hit, row: Floats) -> Floats:
     language = hit.document.main_language
     held = term_set(text, language)
-    same = np.array([not held.isdisjoint(term_set(word.text, language)) for word in words], dtype=bool)
+    days = find_days(text) if any(word.day for word in words) else ()
+    same = np.array([
+        any(map(word.day.is_same, days)) if word.day else not held.isdisjoint(term_set(word.text, language))
+        for word in words
+    ], dtype=bool)  # fmt: skip
     figures = np.array([word.is_number for word in words], dtype=bool)
     found: Floats = np.where(same, 1.0, np.clip(np.where(figures, np.minimum(row, _OTHER_NUMBER), row), 0.0, 1.0))
     return found

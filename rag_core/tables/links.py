@@ -14,8 +14,9 @@ import numpy as np
 from rag_core.tables.columns import Column, Mask
 from rag_core.tables.postings import Codes
 from rag_core.tables.table import WholeTable
-from rag_core.tables.values import MONTHS, Numbers, date_in, number_in
+from rag_core.tables.values import Numbers, date_in, number_in
 from rag_core.tables.words import AND, BETWEEN, UNTIL, Words, is_month, moment_of
+from rag_core.text.days import MONTHS
 from rag_core.text.stems import stem
 from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
 

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import ColumnType
+from rag_core.text.days import MONTHS, full_year
 
 Numbers = NDArray[np.float64]
 Kind = Literal["number", "date", "text"]
 _MOSTLY = 0.8  # of a column's cells are of its kind
+_LAST_MONTH = 12
 _SAMPLE = 200  # cells of which half must be numbers for all to be looked at
 _NUMBER = re.compile(
     r"(?P<negative>[(+−–-]?)\s*(?P<before>[A-Z]{0,3}[$€£¥]|[A-Z]{3}\s)?\s*(?P<minus>[−–-]?)"
@@ -40,17 +42,6 @@ _MONTH = re.compile(
     r"(?P<before>(?:1[5-9]|20)\d\d)(?:[-/.](?P<number>0?[1-9]|1\d))?"
     r"|(?P<name>[^\W\d_]{3,})\.?(?: (?P<year>(?:1[5-9]|20)\d\d))?"
 )
-_MONTHS = (
-    "jan january januar janvier enero gennaio janeiro januari",
-    "feb february februar février febrero febbraio fevereiro",
-    "mar march märz mars marzo março maart", "apr april avril abril aprile", "may mai mayo maggio maio mei",
-    "jun june juni juin junio giugno junho", "jul july juli juillet julio luglio julho",
-    "aug august août agosto augustus", "sep sept september septembre septiembre settembre setembro",
-    "oct october oktober octobre octubre ottobre outubro okt", "nov november novembre noviembre novembro",
-    "dec december dezember décembre diciembre dicembre dezembro dez",
-)  # fmt: skip
-MONTHS = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-"""The number of a month by its names and their abbreviations, in lower case."""
 
 
 def number_in(text: str, *, decimal_comma: bool = False) -> tuple[float, str] | None:
@@ -106,7 +97,7 @@ def date_in(text: str, *, month_first: bool = False) -> date | None:
     if found := _NUMERIC.fullmatch(text):
         first, second, year = (int(part) for part in found.groups())
         day, month = (second, first) if month_first else (first, second)
-        return _day(year + (2000 if year < 70 else 1900) * (year < 100), month, day)
+        return _day(full_year(year), month, day)
     found = _WORDED.fullmatch(text)
     if found and found[2].casefold() in MONTHS and found[4] and (found[1] or found[3]):
         return _day(int(found[4]), MONTHS[found[2].casefold()], int(found[1] or found[3]))
@@ -123,7 +114,7 @@ def moment_in(text: str) -> tuple[int, int, int] | None:
     if found := _MONTH.fullmatch(text):
         year, month = found["year"] or found["before"], MONTHS.get((found["name"] or "").casefold())
         number = month or int(found["number"] or 0)
-        if (month or not found["name"]) and number <= len(_MONTHS) and (year or number):
+        if (month or not found["name"]) and number <= _LAST_MONTH and (year or number):
             return int(year or 0), number, 0
     return None
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from rag_core.tables.columns import normalised
 from rag_core.tables.question_words import in_english
 from rag_core.tables.translations import translations
-from rag_core.tables.values import MONTHS
+from rag_core.text.days import MONTHS
 from rag_core.text.languages import language_of
 from rag_core.text.stems import fold, stem
 from rag_core.text.tokens import tokens

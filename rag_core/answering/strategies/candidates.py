@@ -20,6 +20,7 @@ from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.matching_cells import asked_cells
 from rag_core.domain import Hit
 from rag_core.text.bm25 import Bm25
+from rag_core.text.days import find_days
 from rag_core.text.terms import terms
 
 
@@ -61,10 +62,19 @@ def gather(
 
 def _rarities(matches: Matches, found: Sequence[Unit]) -> Floats:
     """How much each word counts: its inverse document frequency among the units; they sum to 1."""
-    index = Bm25([terms(unit.quote.text) for unit in found])
-    raw = np.array([max(map(index.weight, terms(word.text)), default=0.0) for word in matches.words])
+    by_days = any(word.day for word in matches.words)
+    index = Bm25([_terms_of(unit.quote.text, by_days=by_days) for unit in found])
+    raw = np.array([
+        index.weight(word.day.name) if word.day else max(map(index.weight, terms(word.text)), default=0.0)
+        for word in matches.words
+    ])  # fmt: skip
     total: Floats = raw / max(float(raw.sum()), 1e-9)
     return total
+
+
+def _terms_of(text: str, *, by_days: bool) -> list[str]:
+    """Its search terms and, `by_days`, those of the days that it names."""
+    return [*terms(text), *(day.name for day in find_days(text) if by_days)]
 
 
 def _features(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import PurePath
 
+from rag_core.answering.conversation import stands_alone
 from rag_core.answering.encoding import Encode
 from rag_core.answering.plan_choice import choose_plan
 from rag_core.answering.question import Question, Search
@@ -151,7 +152,17 @@ class Tabular(Strategy):
         self._encode, self._open_model = encode, open_model
 
     def write(self, question: Question, search: Search, progress: Progress) -> Written | None:
-        """What a plan finds; None where none is trusted. Raises StoreUnavailable."""
+        """What a plan finds; None where none is trusted. Raises StoreUnavailable.
+
+        A follow-up that takes up nothing is tried by itself first: "Who spent the most?".
+        """
+        if question.text != question.wordings[0] and question.text in question.wordings and stands_alone(question.text):
+            alone = self._written(replace(question, wordings=(question.text,)), search, progress)
+            if alone is not None and not alone.abstained:
+                return alone
+        return self._written(question, search, progress)
+
+    def _written(self, question: Question, search: Search, progress: Progress) -> Written | None:
         wording = question.wordings[0]
         if question.contents is None or len(wording) > _MOST_CHARS:
             return None

@@ -51,3 +51,12 @@ def test_shapes_without_any_content_word(real_encoder: Encoder) -> None:
 @pytest.mark.parametrize("question", ["Who is the captain?", "captain"])
 def test_the_nearest_sentence_is_the_one_about_it(question: str, real_encoder: Encoder) -> None:
     assert int(np.argmax(match(question, real_encoder).own.mean(axis=1))) == 1
+
+
+@pytest.mark.parametrize("day", ["6 May", "May 6th", "6. Mai", "06.05.2025"])
+def test_a_day_is_one_word_and_met_in_any_form(day: str, real_encoder: Encoder) -> None:
+    passages = merge_hits([hit("Gates close at 6 pm. On 6 May 2025 the train goes to Sintra. On 8 May all may rest.")])
+    found = matched(f"What is planned for {day}?", passages, quotes(passages), real_encoder.tokens)
+    assert [word.text for word in found.words] == ["planned", day]
+    assert found.own[1, 1] == 1
+    assert found.own[[0, 2], 1].max() <= 0.5

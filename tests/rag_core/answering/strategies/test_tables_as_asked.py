@@ -88,3 +88,22 @@ def test_what_a_table_has_nothing_of_is_not_counted(sheets: Library) -> None:
 def test_no_end_is_told_that_no_word_asks_for(sheets: Library) -> None:
     (stock,) = [one for one in sheets.documents() if one.title == "stock"]
     assert sheets.ask("Which items must be reordered?", scope=Scope(documents=(stock.id,))).abstained
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "said"),
+    [
+        ("Which payment is the highest?", "Who spent the most?", "Who: Ben (sum of Amount: 337.09)."),
+        ("Which payment is the highest?", "and the lowest?", "18.75"),
+        ("How much did Anna spend?", "And Ben?", "337.09"),
+    ],
+)
+def test_a_whole_question_is_asked_by_itself_though_it_is_short(
+    sheets: Library, before: str, question: str, said: str
+) -> None:
+    (expenses,) = [one for one in sheets.documents() if one.title == "expenses"]
+    scope = Scope(documents=(expenses.id,))
+    first = sheets.ask(before, scope=scope)
+    answer = sheets.ask(question, scope=scope, conversation=first.conversation)
+    assert answer.outcome == "answered"
+    assert said in answer.text.split("\n")[0]
