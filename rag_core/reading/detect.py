@@ -13,6 +13,8 @@ from rag_core.reading.base import (
     AMR,
     AVIF,
     BMP,
+    CALENDAR,
+    CARD,
     CODE,
     CSV,
     DOC,
@@ -72,6 +74,8 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), CSV),
     **dict.fromkeys((".eml", ".mht", ".mhtml"), MAIL),
     **dict.fromkeys((".srt", ".vtt"), SUBTITLES),
+    **dict.fromkeys((".ics", ".ical", ".vcs"), CALENDAR),
+    **dict.fromkeys((".vcf", ".vcard"), CARD),
     **dict.fromkeys(_CODE_SUFFIXES.split(), CODE),
     **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson"), JSON),
     **dict.fromkeys((".yaml", ".yml"), YAML),
@@ -102,6 +106,7 @@ _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
 )
 _XML_BEGIN = b"<?xml "
+_BEGIN = re.compile(rb"\s*BEGIN[ \t]*:[ \t]*V(?:CALENDAR|(CARD))\b", re.IGNORECASE)
 _ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
 # Books and OpenDocument files say what they are in the first entry.
 _TYPE_WITHIN = 200
@@ -229,6 +234,8 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
         return MP3 if suffix == ".mp3" else AAC
     if suffix not in SUFFIXES and head.removeprefix(codecs.BOM_UTF8).startswith(_XML_BEGIN):
         return XML
+    if suffix != ".pdf" and (begun := _BEGIN.match(head.removeprefix(codecs.BOM_UTF8))):
+        return CARD if begun[1] else CALENDAR
     # What a server said instead of the PDF is not what was meant to be read.
     return HTML if suffix != ".pdf" and _HTML.match(head.removeprefix(codecs.BOM_UTF8)) else None
 

@@ -50,6 +50,7 @@ def tried(share: float) -> settings:
 _BEGINNINGS = (
     "", "# ", "<html><body><table><tr><td>", "<title>", "a,b,c\n1,", '{"a": [', "1\n00:00:01,000 --> 00:00:02,000\n",
     "\\section{",
+    "BEGIN:VCARD\nNOTE;QUOTED-PRINTABLE:", "BEGIN:VEVENT\nDTSTART:",
     "Subject: ", "From: a@b\nSubject: x\nContent-Type: text/html\n\n", "|a|b|\n|-|-|\n|", "{\\rtf1 ", "<h1>",
     "Abstract\n",
 )  # fmt: skip
@@ -61,6 +62,8 @@ _ENDINGS = (
     "html",
     "json",
     "srt",
+    "ics",
+    "vcf",
     "tex",
     "ipynb",
     "eml",

@@ -1,5 +1,5 @@
 """Mail (EML), and web pages saved as such (MHTML): who wrote to whom, when and about what, the message and those that
-are forwarded with it; of attachments their names."""
+are forwarded with it, events and address cards that are attached; of other attachments their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from rag_core.errors import LimitExceeded, UnreadableDocument
 from rag_core.reading.base import Details
-from rag_core.reading.flowing import web
+from rag_core.reading.flowing import calendar_cards, web
 from rag_core.reading.flowing.blocks import Block, Flow
 from rag_core.reading.flowing.damage import spared
 from rag_core.reading.flowing.mail_parts import Part, message_of, parts, text_of
@@ -47,7 +47,7 @@ def blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
     """What a message says. notes: filled with what was not read."""
     yield Block("heading", _subject(message), level)
     found = list(parts(message))
-    attached = ", ".join(dict.fromkeys(part.name for part in found if part.kind == "attachment"))[:_MOST_ATTACHED]
+    attached, unread = (_names(found, kinds) for kinds in (("event", "attachment"), ("attachment",)))
     heads = [f"{name}: {message[name]}" for name in _HEADERS if message.get(name)]
     heads += [f"Attachments: {attached}"] if attached and message.get("From") else []  # a saved page's are its pictures
     yield Block("paragraph", "\n".join(heads))
@@ -55,15 +55,24 @@ def blocks(message: Any, notes: list[str], level: int = 1) -> Iterator[Block]:
     forwarded = [part for part in found if part.kind == "message"]
     for part in texts:
         yield from spared(_body(part, _subject(message), notes), "The text of the message", notes)
-    if attached:
-        notes.append(f"Attachments are not read: {attached}.")
-    if not forwarded and not any(text_of(part, []).strip() for part in texts):
+    # An invitation often comes twice, as a form of the text and attached.
+    events = {" ".join(text.split()): text for part in found if part.kind == "event" and (text := text_of(part, notes))}
+    for text in events.values():
+        yield from spared(calendar_cards.blocks(text, notes, level + 1), "An event or address card", notes)
+    if unread:
+        notes.append(f"Attachments are not read: {unread}.")
+    if not forwarded and not events and not any(text_of(part, []).strip() for part in texts):
         notes.append(f"The message “{_subject(message)[:100]}” has no text of its own.")
     for part in forwarded:
         if level < _DEEPEST:
             yield from spared(blocks(part.element, notes, level + 1), "A message that is forwarded", notes)
         else:
             notes.append(f"A message that is forwarded within {_DEEPEST} others is not read.")
+
+
+def _names(found: list[Part], kinds: tuple[str, ...]) -> str:
+    """The names of parts of some kinds; an invitation that is a form of the text has none."""
+    return ", ".join(dict.fromkeys(part.name for part in found if part.kind in kinds and part.name))[:_MOST_ATTACHED]
 
 
 def _body(part: Part, subject: str, notes: list[str]) -> Iterator[Block]:

@@ -17,6 +17,8 @@ from rag_core.reading.encoding import decode, decode_as
 _FORWARDED = "message/rfc822"
 _MOST_NESTED = 50
 _READ = ("text/plain", "text/html")
+_EVENTS = ("text/calendar", "text/vcard", "text/x-vcard", "text/x-vcalendar", "text/directory", "application/ics")
+_BEGINNING, _MOST_EVENT_BYTES = re.compile(rb"BEGIN:V(?:CALENDAR|CARD)", re.IGNORECASE), 500_000
 _MARK = b"\xef\xbb\xbf"
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n|\r\r")
 # The line of a mailbox between two messages, which some programs leave before the first.
@@ -29,9 +31,10 @@ _WORDS = re.compile(rb"[^\s]+ [^\s]+")
 
 
 class Part(NamedTuple):
-    """A part of a message: a text of it, a message that is sent along, or an attachment by its name."""
+    """A part of a message: a text of it, a message that is sent along, an event or address card, or an attachment by
+    its name."""
 
-    kind: Literal["text", "message", "attachment"]
+    kind: Literal["text", "message", "event", "attachment"]
     element: Any
     name: str = ""
 
@@ -92,7 +95,9 @@ def _within(element: Any, depth: int) -> Iterator[Part]:
             return
         kind = element.get_content_subtype()
         if kind == "alternative":
-            yield from _best([list(_within(child, depth + 1)) for child in children])
+            forms = [list(_within(child, depth + 1)) for child in children]
+            yield from _best([[part for part in form if part.kind != "event"] for form in forms])
+            yield from (part for form in forms for part in form if part.kind == "event")  # what an invitation is to
         elif kind == "related":  # a page with what it shows
             yield from _within(children[0], depth + 1)
             for child in children[1:]:
@@ -102,6 +107,8 @@ def _within(element: Any, depth: int) -> Iterator[Part]:
                 yield from _within(child, depth + 1)
     elif element.get_content_type() == _FORWARDED or _name(element).lower().endswith(".eml"):
         yield Part("message", _inner(element))
+    elif _is_event(element):
+        yield Part("event", element, str(element.get_filename() or ""))
     elif _is_text(element):
         yield Part("text", element)
     else:
@@ -120,6 +127,14 @@ def _is_text(element: Any) -> bool:
     if element.get_content_maintype() != "text" or element.get_content_disposition() == "attachment":
         return False
     return element.get_content_type() in _READ or not element.get_filename()
+
+
+def _is_event(element: Any) -> bool:
+    """Whether it is an event or an address card, so small that it is a part of what the message says."""
+    if element.get_content_type() not in _EVENTS and not _name(element).lower().endswith((".ics", ".vcf")):
+        return False
+    data = _unpacked(element)[0]
+    return len(data) <= _MOST_EVENT_BYTES and _BEGINNING.search(data) is not None
 
 
 def _name(element: Any) -> str:

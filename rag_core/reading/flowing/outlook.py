@@ -22,7 +22,8 @@ from rag_core.reading.flowing.mail_parts import POLICY
 _SUBJECT, _BODY, _HTML, _RICH, _SENT, _CAME = "0037", "1000", "1013", "1009", "0039", "0E06"
 _SENDER = (("5D02", "0065", "0042"), ("5D01", "0C1F", "0C1A"))  # addresses, then the name: for whom, and who
 _RECIPIENT, _KIND = ("39FE", "3003", "3001"), "0C15"
-_FILE_NAME, _OBJECT = ("3707", "3704", "3001"), "3701000D"
+_FILE_NAME, _OBJECT, _BYTES = ("3707", "3704", "3001"), "3701000D", "3701"
+_EVENTS = (".ics", ".vcf")  # that are read as a part of the message
 _PAGES = ("3FFD", "3FDE")  # the code pages of texts of one byte a letter, and of HTML
 _LISTS, _LIST_HEADS = "__properties_version1.0", (32, 24, 8)  # of a message, one within it, a part
 _KINDS = {1: "To", 2: "Cc"}
@@ -89,7 +90,8 @@ class _Storage:
                 message.add_attachment(inner.message())
                 return
         name = " ".join(part.text(*_FILE_NAME).split()) or "without a name"
-        message.add_attachment(b"", maintype="application", subtype="octet-stream", filename=name)
+        data = part._stream(f"{_BYTES}0102") if name.lower().endswith(_EVENTS) else b""
+        message.add_attachment(data, maintype="application", subtype="octet-stream", filename=name)
 
     def holds(self, name: str) -> bool:
         """Whether a property is held as a storage or a stream of its own."""

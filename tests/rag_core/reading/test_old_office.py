@@ -153,6 +153,11 @@ def test_a_message_of_outlook_reads_as_others_do(reader: Reader, tmp_path: Path)
         "Dear Bo,\n\nthe boats go at four – always.\n\nOlder\n\nInner words."
     )
     assert parsed.notes == ("Attachments are not read: plan.pdf.",)
+    tea = b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Tea\r\nDTSTART;VALUE=DATE:20260303\r\nEND:VEVENT\r\n"
+    invitation = {"__substg1.0_3707001F": wide("tea.ics"), "__substg1.0_37010102": tea}
+    invited = written(reader, tmp_path, letter(**{"__attach_version1.0_#00000000": invitation}), "letter.msg")
+    assert "always.\n\nTea\n\nWhen: Tuesday 3 March 2026, all day\n\nOlder" in invited.pages[0].text
+    assert not invited.notes
     page = {"__substg1.0_1000001F": b"", "__substg1.0_10130102": "<p>At <b>four</b>, für Bo.</p>".encode()}
     assert "At four, für Bo." in written(reader, tmp_path, letter(**page), "letter.msg").pages[0].text
     with pytest.raises(UnreadableDocument, match="no message"):
