@@ -11,6 +11,7 @@ from rag_core.errors import UnreadableDocument, UnsupportedDocument
 from rag_core.reading.base import (
     AAC,
     AMR,
+    ASCIIDOC,
     AVIF,
     BMP,
     CALENDAR,
@@ -38,10 +39,12 @@ from rag_core.reading.base import (
     ODS,
     ODT,
     OGG,
+    ORG,
     PDF,
     PNG,
     PPT,
     PPTX,
+    RST,
     RTF,
     SUBTITLES,
     TEXT,
@@ -82,6 +85,9 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".xml", ".rss", ".atom"), XML),
     ".ipynb": NOTEBOOK,
     ".tex": LATEX,
+    ".org": ORG,
+    **dict.fromkeys((".rst", ".rest"), RST),
+    **dict.fromkeys((".adoc", ".asciidoc"), ASCIIDOC),
 }
 _ZIP_SUFFIXES = {".docx": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".epub": EPUB, ".odt": ODT}
 _ZIP_SUFFIXES |= {".ods": ODS, ".odp": ODP, ".docm": DOCX, ".dotx": DOCX, ".pptm": PPTX, ".ppsx": PPTX, ".xlsb": XLSB}
@@ -89,7 +95,7 @@ _OFFICE_SUFFIXES = {suffix: kind for suffix, kind in _ZIP_SUFFIXES.items() if ki
 # Of compound files, whose list of streams may be anywhere in them.
 _COMPOUND_SUFFIXES = {".doc": DOC, ".dot": DOC, ".xls": XLS, ".xlt": XLS, ".ppt": PPT, ".pps": PPT, ".msg": MSG}
 # Texts that are read as they stand.
-_PLAIN_SUFFIXES = (".txt", ".text", ".rst", ".org", ".adoc", ".log", ".bib")
+_PLAIN_SUFFIXES = (".txt", ".text", ".log", ".bib")
 _IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".avif")
 _SOUND_SUFFIXES = (
     ".mp3", ".m4a", ".m4b", ".aac", ".amr", ".wav", ".ogg", ".oga", ".opus", ".flac",
