@@ -108,6 +108,12 @@ class Card:
         """The terms of all names that it has, found when they are first asked for."""
         return frozenset([*self.weights, *identity_terms(_names(self.first_page))])
 
+    def goes_by(self, name: str, terms: Sequence[str], namelike: Weights) -> bool:
+        """Whether a word of a question, of some terms, is a name of it; namelike: how far they are names at all."""
+        if name[:1].isupper():
+            return not self.names.isdisjoint(terms)
+        return any(self.weights.get(term, 0.0) >= 1 and namelike[term] >= _NAMELIKE for term in terms)
+
 
 @dataclass(frozen=True, slots=True)
 class Meant:
@@ -172,13 +178,17 @@ class Cards:
         return Meant(self._documents(question, among), tuple(self._apart(question, among)))
 
     def called(self, question: str, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """The names in a question by which some documents go, for each of them; none of a question in capitals."""
+        """The names in a question by which some documents go, for each of them; none of a question in capitals.
+
+        A word in small letters is one where hardly another document has it ("the gym" of gym.txt).
+        """
         words = () if question.isupper() else _WORD.findall(question)
-        names = {_POSSESSIVE.sub("", word).rstrip(".'’-"): identity_terms(word) for word in words if word[:1].isupper()}
+        names = {_POSSESSIVE.sub("", word).rstrip(".'’-"): identity_terms(word) for word in words}
         with self._lock:
             cards = {key: self._cards[key][1] for key in ids if key in self._cards}
+            namelike = self._namelike([term for terms in names.values() for term in terms])
         found = {
-            key: [name for name, terms in names.items() if not card.names.isdisjoint(terms)]
+            key: [name for name, terms in names.items() if card.goes_by(name, terms, namelike)]
             for key, card in cards.items()
         }
         return {key: tuple(some[:_CALLED]) for key, some in found.items()}

@@ -98,6 +98,7 @@ def test_the_names_of_a_question_by_which_a_document_goes(library: Library, card
     found = cards.called("May Ada leave her boat in Veyra for weeks?", [handbook, nike, "gone"])
     assert found == {handbook: ("Veyra",), nike: ()}
     assert cards.called("Veyra's boats, Veyra?", [handbook]) == {handbook: ("Veyra",)}
+    assert cards.called("who lets berths by the handbook", [handbook, nike]) == {handbook: ("handbook",), nike: ()}
     assert cards.called("WHO LETS BERTHS IN VEYRA", [handbook]) == {handbook: ()}
 
 
