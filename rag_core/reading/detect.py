@@ -47,6 +47,7 @@ from rag_core.reading.base import (
     RST,
     RTF,
     SUBTITLES,
+    SVG,
     TEXT,
     TIFF,
     WAV,
@@ -85,6 +86,7 @@ _TEXT_SUFFIXES = {
     **dict.fromkeys((".xml", ".rss", ".atom"), XML),
     ".ipynb": NOTEBOOK,
     ".tex": LATEX,
+    ".svg": SVG,
     ".org": ORG,
     **dict.fromkeys((".rst", ".rest"), RST),
     **dict.fromkeys((".adoc", ".asciidoc"), ASCIIDOC),
@@ -112,6 +114,10 @@ _HTML = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
 )
 _XML_BEGIN = b"<?xml "
+_SVG = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*(?:<!DOCTYPE\s+svg\b[^>\[]*>\s*)?<(?:svg:)?svg[\s>]",
+    re.DOTALL,
+)
 _BEGIN = re.compile(rb"\s*BEGIN[ \t]*:[ \t]*V(?:CALENDAR|(CARD))\b", re.IGNORECASE)
 _ZIP, _ZIP_END = b"PK\x03\x04", b"PK\x05\x06"
 # Books and OpenDocument files say what they are in the first entry.
@@ -238,6 +244,8 @@ def _by_content(head: bytes, tail: bytes, suffix: str) -> str | None:
         return sound
     if suffix in (".mp3", ".aac") and _FRAME.match(head):
         return MP3 if suffix == ".mp3" else AAC
+    if suffix not in {".pdf", *_TEXT_SUFFIXES} - {".svg", ".xml"} and _SVG.match(head.removeprefix(codecs.BOM_UTF8)):
+        return SVG
     if suffix not in SUFFIXES and head.removeprefix(codecs.BOM_UTF8).startswith(_XML_BEGIN):
         return XML
     if suffix != ".pdf" and (begun := _BEGIN.match(head.removeprefix(codecs.BOM_UTF8))):

@@ -36,7 +36,7 @@ FLOWING = {
     base.LATEX: "latex", base.DOC: "word97", base.XLS: "workbook97", base.PPT: "slides97", base.MSG: "outlook",
     base.XLSB: "workbook_binary", base.JSON: "json_data", base.YAML: "yaml_data", base.XML: "xml_data",
     base.CALENDAR: "calendar_cards", base.CARD: "calendar_cards",
-    base.RST: "restructured", base.ORG: "org", base.ASCIIDOC: "asciidoc",
+    base.RST: "restructured", base.ORG: "org", base.ASCIIDOC: "asciidoc", base.SVG: "drawing",
 }  # fmt: skip
 FORMATS: dict[str, Opener] = {
     base.PDF: PdfDocument,

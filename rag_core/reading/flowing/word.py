@@ -27,7 +27,7 @@ from rag_core.reading.headings import reads_as_heading
 from rag_core.reading.text import raised
 
 _TEXT, _BREAK, _DRAWN = qn("w:t"), qn("w:br"), qn("w:lastRenderedPageBreak")
-_PARAGRAPH, _TABLE = qn("w:p"), qn("w:tbl")
+_PARAGRAPH, _TABLE, _ROW = qn("w:p"), qn("w:tbl"), qn("w:tr")
 _NOTES = {qn("w:footnoteReference"): "", qn("w:endnoteReference"): "e"}  # what is put before their numbers
 _FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _MARKS = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
@@ -162,22 +162,27 @@ class _Word:
 
     def _table(self, table: Any) -> Iterator[Block]:
         """A table, its first row again on each page that it goes on to; one of a single cell is a frame around text."""
+        own = [row for row in table.iter(_ROW) if _table_of(row) is table]
+        if all(len(list(_cells(row, ()))) == 1 for row in own):
+            for cell in table.iter(_CELL):
+                if _table_of(cell) is table:
+                    yield from self._within(cell)
+            return
         rows: list[Row] = []
         first: list[Row] = []
-        for row in (element for element in table.iter(qn("w:tr")) if _table_of(element) is table):
+        for row in own:
             if rows and any(map(self._ends, row.iter(_BREAK, _DRAWN))):
                 yield Block("table", rows=rows)
                 yield Block("page")
                 first, rows = first or rows[:1], []
             above = rows or first
-            cells = list(_cells(row, above[-1] if above else ()))
-            rows.append(cells)
-        if all(len(row) == 1 for row in rows):
-            for cell in table.iter(_CELL):
-                if _table_of(cell) is table:
-                    yield from self._within(cell)
-            return
-        yield Block("table", rows=[*first, *rows])
+            rows.append(list(_cells(row, above[-1] if above else ())))
+            if inner := [one for one in row.iter(_TABLE) if _table_of(one) is table]:
+                yield Block("table", rows=rows)
+                first, rows = first or rows[:-1][:1], []
+                for one in inner:
+                    yield from self._table(one)
+        yield Block("table", rows=[*first, *rows] if rows else ())
         yield from self._beside(table)
 
     @cached_property
@@ -193,6 +198,8 @@ class _Word:
             if found := self._comments.pop(mark.get(_ID), None):
                 yield found
         for mark in element.iter(*_NOTES):
+            if element.tag == _TABLE and _table_of(mark) is not element:  # one in a table within, said there
+                continue
             number = _number_of(mark)
             if text := self._footnotes.get(number, ""):
                 yield Block("note", f"[{number}] {text}")
@@ -304,12 +311,12 @@ def _parts(element: Any) -> Iterator[Any]:
             waiting.extend(reversed(child))
 
 
-def _seen(element: Any) -> Iterator[Any]:
-    """What is below an element, in order, without what nobody sees."""
+def _seen(element: Any, *, tables: bool = True) -> Iterator[Any]:
+    """What is below an element, in order, without what nobody sees. tables: whether those within are a part of it."""
     waiting = list(reversed(element))
     while waiting:
         child = waiting.pop()
-        if child.tag not in _UNSEEN:
+        if child.tag not in _UNSEEN and (tables or child.tag != _TABLE):
             yield child
             waiting.extend(reversed(child))
 
@@ -359,11 +366,12 @@ def _table_of(element: Any) -> Any:
 def _cells(row: Any, above: Row) -> Iterator[str | None]:
     """The cells of a row. One that goes on from the row above says its text again where it names the row."""
     yield from [""] * _count(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"), 0)
-    cells = [cell for cell in row.iter(_CELL) if next(cell.iterancestors(qn("w:tr"))) is row]
+    cells = [cell for cell in row.iter(_CELL) if next(cell.iterancestors(_ROW)) is row]
     for cell in cells:
         merged = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
         goes_on = merged is not None and merged.get(qn("w:val"), "continue") == "continue"
-        yield (above[0] if above and cell is cells[0] else "") if goes_on else _joined(cell)
+        own = "".join(map(_text, _seen(cell, tables=False)))  # tables within are read behind the row
+        yield (above[0] if above and cell is cells[0] else "") if goes_on else own
         yield from [None] * (_count(cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}"), 1) - 1)
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from rag_core import Library, Upload
 from rag_core.domain import ParsedDocument
-from rag_core.errors import LecternError, LimitExceeded
+from rag_core.errors import LecternError, LimitExceeded, UnreadableDocument
 from rag_core.reading import Reader, base, detect_bytes
 
 ORDERS = [
@@ -133,3 +133,31 @@ def test_entities_mean_nothing_and_aliases_hold_no_circle(reader: Reader, tmp_pa
     assert "holds itself" in written(reader, tmp_path, "a: &a\n  b: *a\n  c: words\n", "a.yaml").pages[0].text
     with pytest.raises(LimitExceeded):
         written(reader, tmp_path, ALIASES, "a.yaml")
+
+
+DRAWING = """<?xml version="1.0"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://192.0.2.1/svg11.dtd">
+<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><title>The ferries</title>
+<style>text { fill: red }</style><script>alert("tea")</script><metadata><title>made by a program</title></metadata>
+<g><desc>How the boats go</desc><path d="M0 0L10 10"/><text x="1" y="2"><tspan x="1">Tolsund <tspan>to</tspan></tspan
+><!-- x --><tspan x="1" dy="9">Marn</tspan></text><text>12<tspan>.40</tspan></text></g>
+<image href="file:///etc/passwd"/><foreignObject><p xmlns="http://www.w3.org/1999/xhtml">In a page</p></foreignObject>
+</svg>"""
+
+
+def test_a_drawing_is_its_title_its_description_and_its_words(reader: Reader, tmp_path: Path) -> None:
+    parsed = written(reader, tmp_path, DRAWING, "ferries.svg")
+    assert (parsed.title, [one.title for one in parsed.sections]) == ("The ferries", ["The ferries"])
+    assert parsed.pages[0].text == "The ferries\n\nHow the boats go\nTolsund to Marn\n12.40"
+    cut = written(reader, tmp_path, DRAWING.partition("</text>")[0], "ferries.svg")
+    assert cut.pages[0].text.endswith("Tolsund to Marn") and "damaged" in cut.notes[0]
+    with pytest.raises(UnreadableDocument, match="holds none"):
+        written(reader, tmp_path, "just words", "a.svg")
+
+
+def test_a_drawing_takes_nothing_in(reader: Reader, tmp_path: Path) -> None:
+    laughs = "".join(f'<!ENTITY a{n} "&a{n + 1};&a{n + 1};">' for n in range(30))
+    head = f'<!DOCTYPE svg [<!ENTITY out SYSTEM "file:///etc/passwd">{laughs}<!ENTITY a30 "ha">]>'
+    parsed = written(reader, tmp_path, f"{head}<svg><text>Tea &out; and &a0; milk</text></svg>", "a.svg")
+    assert "root:" not in parsed.pages[0].text and "haha" not in parsed.pages[0].text
+    assert parsed.pages[0].text.startswith("Tea")

@@ -231,3 +231,23 @@ def test_a_figure_of_a_word_table_is_answered_with_its_row_and_column(library: L
     assert [text for text, _, mark in parts if mark == "cited"] == ["133.00"]
     with pytest.raises(UnsupportedDocument):
         library.page_image(answer.citations[0].document_id, 1)
+
+
+def test_a_table_within_a_cell_keeps_its_cells_apart(reader: Reader, tmp_path: Path) -> None:
+    document = Document()
+    outer = document.add_table(3, 2)
+    for row, texts in enumerate((("Harbour", "Open"), ("Tolsund", "From spring on"), ("Marn", "Never"))):
+        for cell, text in zip(outer.rows[row].cells, texts, strict=True):
+            cell.text = text
+    inner = outer.cell(1, 1).add_table(2, 2)
+    for row, texts in enumerate((("Monday", "9 to 17"), ("Sunday", "10 to 12"))):
+        for cell, text in zip(inner.rows[row].cells, texts, strict=True):
+            cell.text = text
+    inner.cell(1, 1).add_table(1, 2).cell(0, 0).text = "in summer"
+    document.add_paragraph("Behind.")
+    document.save(str(tmp_path / "stored"))
+    parsed = reader.read(tmp_path / "stored", "a.docx")
+    assert parsed.pages[0].text.split("\n\n") == [
+        "Harbour\tOpen\nTolsund\tFrom spring on", "Monday\t9 to 17\nSunday\t10 to 12", "in summer",
+        "Harbour\tOpen\nMarn\tNever", "Behind.",
+    ]  # fmt: skip
