@@ -28,9 +28,17 @@ _MOST_SAID, _VALUE_CHARS, _MOST_CHOICES = 3, 60, 1000
 OPENED = "chat_table"
 """The name in the session's state under which one of the dialogs is asked for."""
 GONE = msgid("The document of this table is no longer in the library.")
-_SIGNS: dict[Comparison, str] = {"over": "over ", "under": "under ", "not": "not "}
-_OF_NUMBERS: dict[str, Comparison] = {msgid("is"): "equals", msgid("is over"): "over", msgid("is under"): "under"}
-_OF_DAYS: dict[str, Comparison] = {msgid("is within"): "within", msgid("is after"): "over", msgid("is before"): "under"}
+_SIGNS: dict[Comparison, str] = {
+    "over": "over ", "under": "under ", "at least": "at least ", "at most": "at most ", "not": "not ",
+}  # fmt: skip
+_OF_NUMBERS: dict[str, Comparison] = {
+    msgid("is"): "equals", msgid("is over"): "over", msgid("is under"): "under", msgid("is at least"): "at least",
+    msgid("is at most"): "at most",
+}  # fmt: skip
+_OF_DAYS: dict[str, Comparison] = {
+    msgid("is within"): "within", msgid("is after"): "over", msgid("is before"): "under",
+    msgid("is from"): "at least", msgid("is until"): "at most",
+}  # fmt: skip
 
 
 def shown(table: TableAnswer | None) -> dict[str, Any] | None:
@@ -130,7 +138,7 @@ def _value(condition: TableCondition) -> str:
         more = len(values) - _MOST_SAID
         listed = [*values[:_MOST_SAID], *([f"{more} more"] if more > 0 else [])]
         return _SIGNS.get(condition.comparison, "") + " or ".join(listed)
-    if condition.comparison == "over":  # a period is over with its last day
+    if condition.comparison in ("over", "at most"):  # a period is over with its last day
         values = values[-1:]
     return _SIGNS.get(condition.comparison, "") + " to ".join(dict.fromkeys(values))
 
@@ -175,14 +183,17 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
         return replace(condition, values=tuple(ends))
     is_of_days = _is_day(condition.values[0])
     named = _OF_DAYS if is_of_days else _OF_NUMBERS
+    if condition.comparison == "within":  # of two figures, as a period has
+        named = named | {msgid("is within"): "within"}
     now = next((at for at, one in enumerate(named.values()) if one == condition.comparison), 0)
     how = st.selectbox(
         formatting.plain(condition.head), list(named), index=now, key="chat_condition_how", format_func=_
     )
     comparison = named[how]
     if not is_of_days:
-        number = st.text_input(_("Number"), condition.values[0], key="chat_condition_value").strip()
-        return replace(condition, comparison=comparison, values=(number,)) if number else None
+        ends = (condition.values[0], condition.values[-1])[: 2 if comparison == "within" else 1]
+        numbers = [st.text_input(_("Number"), end, key=f"chat_condition_{at}").strip() for at, end in enumerate(ends)]
+        return replace(condition, comparison=comparison, values=tuple(numbers)) if all(numbers) else None
     days = [
         st.date_input(_(label), date.fromisoformat(value), *_DAYS, key=f"chat_condition_{label}")
         for label, value in zip((msgid("From"), msgid("To")), (condition.values[0], condition.values[-1]), strict=True)

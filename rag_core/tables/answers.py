@@ -35,7 +35,8 @@ _MOST_ROWS, _MOST_COLUMNS, _MOST_CHARS, _MOST_LOOKED_AT = 20, 30, 300, 1000
 _MOST_FREQUENT = 12
 _MOST_CONDITIONS, _MOST_VALUES = 50, 2_000
 _COMPARISONS: dict[str, Comparison] = {
-    "": "is", "=": "equals", ">": "over", "<": "under", "within": "within", "month": "month",
+    "": "is", "=": "equals", ">": "over", "<": "under", ">=": "at least", "<=": "at most", "within": "within",
+    "month": "month",
 }  # fmt: skip
 _SIGNS = {name: sign for sign, name in _COMPARISONS.items()}
 _FIRST_DAY = date(1970, 1, 1)

@@ -311,7 +311,7 @@ def _of_same_row(scene: Scene, one: Ranked) -> list[Link]:
     if not keys or len(one.result.rows) != 1 or one.plan.operation != LOOK_UP:
         return []
     row = int(one.result.rows[0])
-    same = [link for link in scene.links if link.comparison not in COMPARISONS[1:] and not link.is_negated]
+    same = [link for link in scene.links if not link.is_bound and not link.is_negated]
     return [link for link in same if bool(link.rows(scene.table)[row])]
 
 

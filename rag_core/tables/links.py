@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -26,7 +26,11 @@ _MOST_CODES = 2_000
 _FEWEST_LETTERS = 3
 _CLOSE = 1e-9
 _PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})")
-COMPARISONS = ("=", ">", "<")
+COMPARISONS = ("=", ">", "<", ">=", "<=")
+_OF_ONE_FIGURE = COMPARISONS[:3]  # that a figure may stand for where no words say that it belongs
+_SINCE = frozenset(("since", "from", "seit", "ab", "depuis", "desde"))
+_BOUNDS = {("no", "less", "than"): ">=", ("no", "more", "than"): "<="}  # "at least" and "at most" are so in English
+_OR = {**dict.fromkeys(("more", "above", "higher"), ">="), **dict.fromkeys(("less", "fewer", "below", "lower"), "<=")}
 _WITHIN = frozenset(("in", "im", "en", "on", "am", "during"))
 _REACH = 4  # words behind a "not" of which one is negated
 _END_OF_MONTH = 0.31
@@ -38,9 +42,10 @@ class Link:
     """Words of a question, `first` to `last` (not included), that stand for cells of a column.
 
     codes: the distinct cells. exact: they are those words, and no more. comparison: how a cell's number compares with
-    the one asked, "" for cells that are listed; value: the latter. "month" compares the month of a date, of any year,
-    with those from `value` to `until`, 1..12, over the turn of the year where `until` is the smaller one; a day of it
-    stands in the decimals, 5.14 is the 14th of May. is_negated: whether rows are left that have another cell.
+    the one asked, "" for cells that are listed; value: the latter, or the first day of a period, until its last.
+    "month" compares the month of a date, of any year, with those from `value` to `until`, 1..12, over the turn of the
+    year where `until` is the smaller one; a day of it stands in the decimals, 5.14 is the 14th of May.
+    is_negated: whether rows are left that have another cell.
     """
 
     first: int
@@ -52,6 +57,11 @@ class Link:
     value: float = 0.0
     until: float = 0.0
     is_negated: bool = False
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it leaves all on one side of a figure or a day."""
+        return self.comparison in COMPARISONS[1:]
 
     def rows(self, table: WholeTable) -> Mask:
         """The rows that it leaves."""
@@ -71,6 +81,10 @@ class Link:
                 found = values > (self.until or self.value)
             elif self.comparison == "<":
                 found = values < self.value
+            elif self.comparison == ">=":
+                found = values >= self.value
+            elif self.comparison == "<=":
+                found = values <= (self.until or self.value)
             else:
                 found = np.abs(values - self.value) <= _CLOSE * max(abs(self.value), 1.0)
         return found[column.codes]
@@ -84,7 +98,9 @@ def links_of(words: Words, table: WholeTable) -> list[Link]:
         cells = [one for one in cells if not words.is_cut(one.first, one.last)]
         found += [one for one in cells if not any(_is_within(one, other) for other in cells)]
         if column.kind == "number":
-            found += (one for one in _numbers(words, place) if not words.is_cut(one.first, one.last))
+            figures = [one for one in _numbers(words, place) if not words.is_cut(one.first, one.last)]
+            sides = [one for one in figures if one.comparison not in _OF_ONE_FIGURE]
+            found = [one for one in found if not any(_is_within(one, side) for side in sides)] + figures
         elif column.kind == "date":
             found += _dates(words, place)
     return _negated(words, found) if words.negations else found
@@ -160,14 +176,36 @@ def _runs(words: Words, column: Column) -> Iterator[tuple[int, int, Codes]]:
 
 
 def _numbers(words: Words, place: int) -> Iterator[Link]:
+    """Figures, those between two of them, and those from one on or up to it."""
+    figures = [*_figures(words)]
+    runs = [(one, other) for one, other in pairwise(figures) if _is_run(words.said, one[0], one[1], other[0])]
+    for (first, _, value), (_, last, until) in runs:
+        if value <= until:
+            yield Link(first, last, place, comparison="within", value=value, until=until)
+    inner = {figure for run in runs for figure in run}
+    for first, last, value in (one for one in figures if one not in inner):
+        bound = _bound(words, first, last)
+        for sign in (bound,) if bound else _OF_ONE_FIGURE:
+            yield Link(first, last, place, comparison=sign, value=value)
+
+
+def _figures(words: Words) -> Iterator[tuple[int, int, float]]:
+    """The numbers that words say, in figures or as a word, with the words' places."""
     for match in _FIGURE.finditer(words.text):
         first, last = words.span(match.start(), match.end())
         if (number := number_in(match[0])) and last:
-            yield from (Link(first, last, place, comparison=sign, value=number[0]) for sign in COMPARISONS)
+            yield first, last, number[0]
     for first, word in enumerate(words.plain):
         if word in NUMBER_WORDS:
-            value = float(NUMBER_WORDS[word])
-            yield from (Link(first, first + 1, place, comparison=sign, value=value) for sign in COMPARISONS)
+            yield first, first + 1, float(NUMBER_WORDS[word])
+
+
+def _bound(words: Words, first: int, last: int) -> str:
+    """How cells compare with a figure that belongs to them: "at least 4", "4 GB or more"; "" of any other figure."""
+    before = [*chain.from_iterable(words.english[:first])][-3:]
+    behind = [*chain.from_iterable(words.english[last:])][:3]
+    at = behind.index("or") if "or" in behind[:2] else -1
+    return _BOUNDS.get(tuple(before), "") or (_OR.get(" ".join(behind[at + 1 : at + 2]), "") if at >= 0 else "")
 
 
 def _dates(words: Words, place: int) -> Iterator[Link]:
@@ -181,8 +219,10 @@ def _dates(words: Words, place: int) -> Iterator[Link]:
                 run = _run(words, first, last)
                 if period := run or _period(text):
                     taken.update(range(first, last))
+                    around = {*words.said[max(first - 1, 0) : first + 1]}  # "since 2 May 2021" is read as one day
                     is_within = run or (first and words.said[first - 1] in _WITHIN)
-                    for sign in ("within",) if is_within else ("within", ">", "<"):
+                    bound = ">=" if around & _SINCE else "<=" if around & UNTIL else ""
+                    for sign in ("within",) if is_within else (bound,) if bound else ("within", ">", "<"):
                         yield Link(first, last, place, comparison=sign, value=period[0], until=period[1])
     yield from _months(words, place, taken)
 

@@ -128,7 +128,7 @@ class Selection:
         for asked in {(one.column, one.comparison == "month") for one in conditions}:  # "March" and "2025"
             either: Mask | None = None
             for one in (one for one in conditions if (one.column, one.comparison == "month") == asked):
-                if one.comparison in ("<", ">") or one.is_negated:  # between two figures, neither this nor that
+                if one.is_bound or one.is_negated:  # between two figures, neither this nor that
                     left = left & self._of(one)
                 else:
                     either = self._of(one) if either is None else either | self._of(one)

@@ -31,7 +31,8 @@ _CLASSES = {grammar.LOOK_UP: "look", grammar.COUNT: "count", grammar.DIFFERENT: 
             **dict.fromkeys(grammar.FURTHEST_GROUPS, "sum"), grammar.RAREST: "common",
             grammar.SHARE: "count"}  # fmt: skip
 _CHOOSERS = {**dict.fromkeys(grammar.GROUPED, "group"), grammar.SHARE: "share"}
-_SIGNS = {"month": "within"}  # a month is a period
+_SIGNS = {"month": "within", ">=": ">", "<=": "<"}  # a month is a period
+_SAID = {">=": ("more", "than"), "<=": ("less", "than")}  # what speaks for one side speaks for it with its figure
 # How cells are linked, by whether they are the words and no more, and whether they describe, where a word is much.
 _SURENESS = {(True, False): "exact", (True, True): "exact", (False, False): "part", (False, True): "word"}
 # The words for the one end and the other, as `in_english` has them: which is meant says a question that has no other.
@@ -110,7 +111,9 @@ def condition_features(scene: Scene, conditions: Sequence[Link], vocabulary: fro
         if one.comparison:
             more["c compared near"] = float(scene.nearness[one.column])
             more["c compared nearest"] = float(one.column in _nearest_figures(scene))
-            around = chain(*words.english[max(one.first - 2, 0) : one.first], *words.english[one.last : one.last + 2])
+            around = _SAID.get(one.comparison) or chain(
+                *words.english[max(one.first - 2, 0) : one.first], *words.english[one.last : one.last + 2]
+            )
             more |= {f"c {sign} {word}": 1.0 for word in around if word in vocabulary}
         for name, value in more.items():
             found[name] = found.get(name, 0.0) + value

@@ -47,6 +47,20 @@ def is_other_end(scene: Scene, plan: Plan) -> bool:
     return len(said) == 1 and end not in said and column.kind == "number" and not may_be_ranks(column)
 
 
+def is_unasked_end(scene: Scene, plan: Plan) -> bool:
+    """Whether it tells one end of some rows where a limit leaves them and no word asks for an end: "Which cost less
+    than 400?" asks for all."""
+    ends = (*ENDS_OF, grammar.FIRST, grammar.LAST)
+    is_left = any(link.is_bound for link in plan.conditions)
+    return is_left and plan.operation in ends and not scene.ends and not operation_words(scene.words, *ends)
+
+
+def tells_a_condition(scene: Scene, plan: Plan) -> bool:
+    """Whether it tells yes or no to one who asks which: "Which waterproof phones" are those that are."""
+    is_told = plan.target >= 0 and scene.table.columns[plan.target].is_yes_or_no
+    return is_told and scene.asks in ("which", "who") and not scene.ends
+
+
 def is_other_measure(scene: Scene, plan: Plan) -> bool:
     """Whether it goes by another column than what the question measures, "Beds" for the cheapest room, that it does not
     name; or tells one who asks "How tall?" of another."""

@@ -52,6 +52,7 @@ _SINGLE = {
 }  # fmt: skip
 _BETWEEN_CELLS = (grammar.MEAN, grammar.MEDIAN)  # they may have more decimals
 _SMALL = 10
+_SIGNS = {"=": "is", ">": "is over", "<": "is under", ">=": "is at least", "<=": "is at most"}
 _WHETHER = frozenset(("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat", "est", "es"))
 _HOW_MANY = re.compile(r"\s*how many (?P<what>[^?!.]+)[?!.\s]*", re.IGNORECASE)
 _ARE_THERE = re.compile(r"\b(are|were) there\b ?", re.IGNORECASE)
@@ -288,8 +289,8 @@ def condition(link: Link, table: WholeTable) -> str:
     value, until = (_shown(number, column) for number in (link.value, link.until))
     if link.comparison == "within":
         return f"{column.head} is {value}" if value == until else f"{column.head} is from {value} to {until}"
-    sign = {"=": "is", ">": "is over", "<": "is under"}[link.comparison]
-    return f"{column.head} {sign} {until if link.comparison == '>' and column.kind == 'date' else value}"
+    is_past = link.comparison in (">", "<=") and column.kind == "date"  # of a period its last day
+    return f"{column.head} {_SIGNS[link.comparison]} {until if is_past else value}"
 
 
 def moment_said(number: float) -> str:

@@ -16,7 +16,7 @@ from rag_core.tables.plans import Plan, condition_sets, plans, rows_left, run
 from rag_core.tables.scene import Scene
 from rag_core.tables.table import WholeTable, table_of, whole_tables
 from rag_core.tables.weights import weights
-from rag_core.tables.wording import derivation, finding, formula
+from rag_core.tables.wording import condition, derivation, finding, formula
 from rag_core.tables.words import Words
 
 HEADS = ("Berth", "Owner", "Fee", "Since", "Paid")
@@ -110,6 +110,7 @@ def test_conditions_hold_numbers_and_dates_against_cells(berths: WholeTable) -> 
 )
 def test_a_month_without_a_year_is_that_of_any(berths: WholeTable, question: str, berths_left: set[str]) -> None:
     conditions = [one for one in links_of(Words(question), berths) if one.comparison in ("month", "within")]
+    conditions = [one for one in conditions if one.column == 3]
     left = np.flatnonzero(rows_left(berths, conditions))
     assert {berths.text(int(row), 0) for row in left} == berths_left
 
@@ -152,6 +153,33 @@ def test_a_column_of_yes_and_no_is_spoken_of_by_its_head(
     conditions = [one for one in links_of(Words(question), berths) if one.column == 4]
     left = np.flatnonzero(rows_left(berths, conditions))
     assert {berths.text(int(row), 0) for row in left} == berths_left
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "sign", "said"),
+    [
+        ("Which fees are at least 110.00?", 2, ">=", "Fee is at least 110"),
+        ("Which fees are no more than 110?", 2, "<=", "Fee is at most 110"),
+        ("Wer zahlt mindestens 110 Euro?", 2, ">=", "Fee is at least 110"),
+        ("Qui paie au plus 110 euros ?", 2, "<=", "Fee is at most 110"),
+        ("Which fees are 110 or more?", 2, ">=", "Fee is at least 110"),
+        ("Which fees are 110 crowns or less?", 2, "<=", "Fee is at most 110"),
+        ("Which fees are between 100 and 130?", 2, "within", "Fee is from 100 to 130"),
+        ("Who has been here since 2 April 2021?", 3, ">=", "Since is at least 2021-04-02"),
+        ("Who came until March 2021?", 3, "<=", "Since is at most 2021-03-31"),
+    ],
+)
+def test_a_bound_belongs_to_what_it_leaves(
+    berths: WholeTable, question: str, column: int, sign: str, said: str
+) -> None:
+    (only,) = [one for one in links_of(Words(question), berths) if one.column == column]
+    assert only.comparison == sign
+    assert condition(only, berths) == said
+    plan = Plan((only,), grammar.LOOK_UP, 0)
+    result = run(plan, berths, rows_left(berths, (only,)))
+    assert result is not None
+    kept = table_answer(plan, result, berths, Document("d", "Berths", "text/csv", 1, "ready"), 0).plan
+    assert rows_left(berths, plan_of(kept, berths).conditions).tolist() == rows_left(berths, (only,)).tolist()
 
 
 def test_no_plan_passes_over_a_not(berths: WholeTable) -> None:
@@ -225,7 +253,7 @@ def test_plans_find_what_they_say_without_the_total(berths: WholeTable) -> None:
 def test_conditions_on_one_column_are_alternatives_and_bounds_a_range(berths: WholeTable) -> None:
     links = links_of(Words("Ida Lund or Per Holm"), berths)
     assert rows_left(berths, links).sum() == 3
-    bounds = [one for one in links_of(Words("between 80 and 200"), berths) if one.column == 2]
+    bounds = [one for one in links_of(Words("over 80 and under 200"), berths) if one.column == 2]
     over = next(one for one in bounds if one.comparison == ">" and one.value == 80)
     under = next(one for one in bounds if one.comparison == "<" and one.value == 200)
     assert rows_left(berths, [over, under]).tolist() == [True, True, False, False, False]

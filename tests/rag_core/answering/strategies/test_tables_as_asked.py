@@ -32,7 +32,20 @@ STOCK = (
     "Item;Shelf;In stock;Reorder at;Price\nHex bolt M8;A1;420;200;0,12\nWood screw 4x40;A2;150;300;0,04\n"
     "Hinge 60 mm;B1;38;20;1,95\nPaint white 5 l;C3;6;8;34,90\nPaint green 5 l;C3;11;8;36,50\n"
 )
-FILES = {"stock": STOCK, "expenses": EXPENSES, "bookings": BOOKINGS, "plots": PLOTS, "rooms": ROOMS, "account": ACCOUNT}
+PHONES = (
+    "Model,Price,Weight (g),Storage (GB),Waterproof\nLuma 5,399,182,128,yes\nLuma 5 Pro,649,201,256,yes\n"
+    "Aster X,899,214,512,yes\nAster Lite,279,176,64,no\nPebble 2,199,139,64,no\nPebble 2 Max,329,188,128,no\n"
+    "Orbit Fold,1299,253,512,no\nOrbit Mini,549,141,128,yes\n"
+)
+FILES = {
+    "phones": PHONES,
+    "stock": STOCK,
+    "expenses": EXPENSES,
+    "bookings": BOOKINGS,
+    "plots": PLOTS,
+    "rooms": ROOMS,
+    "account": ACCOUNT,
+}
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +69,13 @@ LARGEST = max(range(1, 61), key=lambda n: 7 * n % 59)
 @pytest.mark.parametrize(
     ("file", "question", "said"),
     [
+        ("phones", "How many phones are cheaper than 300?", "2 rows."),
+        ("phones", "Which phones are heavier than 210 g?", "Model: Aster X and Orbit Fold."),
+        ("phones", "Which phones cost less than 300?", "Model: Aster Lite and Pebble 2."),
+        ("phones", "Which phones have at least 256 GB?", "Model: Luma 5 Pro, Aster X and Orbit Fold."),
+        ("phones", "How many phones cost at most 399?", "4 rows."),
+        ("phones", "How many phones cost between 300 and 600?", "3 rows."),
+        ("phones", "How many waterproof phones cost 600 or more?", "2 rows"),
         ("expenses", "Who spent the most?", "Who: Ben (sum of Amount: 337.09)."),
         ("expenses", "Which category cost the most?", "Category: Hotel (sum of Amount: 360.00)."),
         ("expenses", "Which person paid the most for hotels?", "Who: Anna (sum of Amount: 212.00)."),
