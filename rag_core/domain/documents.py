@@ -22,7 +22,7 @@ Stage = Literal["waiting", "fetching", "reading", "embedding", "storing", "ready
 State = Literal["pending", "stored", "ready", "failed", "removing"]
 # Cards of an earlier version are made again, from the text of the pages alone: without the sizes of lines the titles of
 # PDFs are read worse. A migration asks for those of some kinds of files.
-CARD_VERSION = 2
+CARD_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

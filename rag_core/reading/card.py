@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from rag_core.domain import DocumentCard, ParsedDocument
-from rag_core.reading.base import CODE
+from rag_core.reading.base import CODE, CSV, SHEETS
 from rag_core.reading.front import front_of
 from rag_core.reading.kinds import Kind, find_kind, kind_words
 from rag_core.reading.organisations import find_organisation, main_word
@@ -32,6 +32,9 @@ def make_card(parsed: ParsedDocument, names: Sequence[str]) -> DocumentCard:
     title = find_title(parsed, names, front)
     kind = find_kind(title, names, front)
     organisation = find_organisation(front, title, names, parsed.authors)
+    is_sheet = parsed.media_type in (CSV, *SHEETS)
+    if organisation and is_sheet and main_word(organisation) not in bare_words(" ".join((title, *names))):
+        organisation = ""  # a cell's: rows are about many
     is_code = parsed.media_type == CODE  # its dates and years are figures among others
     period = Period() if is_code else find_period(kind.period, title, names, front)
     return DocumentCard(

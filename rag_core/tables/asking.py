@@ -44,6 +44,9 @@ _MOST_RUN = 40
 _DOES, _SUBJECTS = frozenset(("do", "does", "did")), frozenset(("i", "we", "you", "they", "he", "she", "it"))
 _RECEIVED = frozenset(("received", "earned", "earn", "came", "come", "bring", "brought"))
 _PEOPLE = frozenset(map(stem, ("people", "person", "persons")))
+_BEING = frozenset(("is", "are", "was", "were", "be", "been"))
+_OF_ANY_TABLE = frozenset(("listed", "shown", "given", "included", "mentioned", "only", "total", "number"))
+_BEFORE, _SIDES = 3, frozenset(("more", "less", "fewer", "higher", "lower", "later", "earlier"))
 _OF_THINGS = ("which", "how many")
 _FURTHEST = 12.0  # below the best score, where a share is next to nothing
 TRUST_SIGNS = (
@@ -237,6 +240,17 @@ def is_unasked_end(scene: Scene, one: Ranked) -> bool:
     return one.plan.operation in ENDS_OF and not scene.ends and not operation_words(scene.words, *ENDS_OF)
 
 
+def passes_which(scene: Scene, one: Ranked) -> bool:
+    """Whether its plan has nothing of a word that may say which rows are meant: what they are, "are lost", "is the
+    head", or what stands before their name, "unpaid invoices"."""
+    said, rows = scene.words.english, scene.context | scene.naming
+    return any(
+        place + 1 in rows or not _BEING.isdisjoint(chain.from_iterable(said[max(place - 2, 0) : place]))
+        for place in _left(scene, one) - {scene.behind}
+        if _OF_ANY_TABLE.isdisjoint(said[place])
+    )
+
+
 def share_unexplained(scene: Scene, one: Ranked) -> float:
     """How many of a question's words its plan has nothing of, 0..1, the things asked for aside ("which order"); names
     of the table's document count as explained."""
@@ -249,7 +263,7 @@ def _left(scene: Scene, one: Ranked) -> set[int]:
     said = operation_words(scene.words, *operations)
     explained = _explained(scene, one)
     said = said | scene.furthest if one.plan.operation in ENDS_OF else said
-    aside = (said, _of_amounts(scene, one.plan), _of_people(scene, one.plan))
+    aside = (said, _of_amounts(scene, one.plan), _of_people(scene, one.plan), _of_bounds(scene, one.plan))
     left = set(scene.telling).difference(*explained, *aside)
     return set() if left and left == _verb(scene) and any(explained) else left
 
@@ -278,9 +292,16 @@ def _of_people(scene: Scene, plan: Plan) -> set[int]:
     return {place for place in scene.telling if scene.words.stems[place] in _PEOPLE}
 
 
+def _of_bounds(scene: Scene, plan: Plan) -> set[int]:
+    """The words before a figure or a day that say on which side of it a plan's rows are, "less than"."""
+    places = (range(max(link.first - _BEFORE, 0), link.first) for link in plan.conditions if link.is_bound)
+    return {place for place in chain.from_iterable(places) if not _SIDES.isdisjoint(scene.words.english[place])}
+
+
 def _of_amounts(scene: Scene, plan: Plan) -> set[int]:
     """The words that ask for an amount, "cost", "received", "the number of", where a plan finds or goes by one."""
-    columns = {scene.table.columns[at].kind for at in (plan.target, plan.by) if at >= 0}
+    compared = [link.column for link in plan.conditions if link.comparison]
+    columns = {scene.table.columns[at].kind for at in (plan.target, plan.by, *compared) if at >= 0}
     said = scene.words.english
     asked = {place for place in scene.telling if not _RECEIVED.isdisjoint(said[place])}
     asked |= {place for place in scene.telling if "number" in said[place] and said[place + 1 : place + 2] == [["of"]]}
@@ -299,7 +320,7 @@ def _explained(scene: Scene, one: Ranked) -> tuple[set[int], set[int], set[int]]
     return (
         _covered(plan.conditions) | _covered(_of_same_row(scene, one)) | sizes,
         {place for column in (*columns, *constrained) for place in scene.named[column]}
-        | {place for place, measures in scene.measured.items() if not measures.isdisjoint(columns)},
+        | {place for place, measures in scene.measured.items() if not measures.isdisjoint((*columns, *constrained))},
         {place for column in columns for place in scene.alternatives[column]},
     )
 

@@ -29,7 +29,7 @@ _PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})
 COMPARISONS = ("=", ">", "<", ">=", "<=")
 _OF_ONE_FIGURE = COMPARISONS[:3]  # that a figure may stand for where no words say that it belongs
 _SINCE = frozenset(("since", "from", "seit", "ab", "depuis", "desde"))
-_BOUNDS = {("no", "less", "than"): ">=", ("no", "more", "than"): "<="}  # "at least" and "at most" are so in English
+_BOUNDS = {"no less than": ">=", "no more than": "<="}  # as "at least" and "at most" are told here
 _OR = {**dict.fromkeys(("more", "above", "higher"), ">="), **dict.fromkeys(("less", "fewer", "below", "lower"), "<=")}
 _WITHIN = frozenset(("in", "im", "en", "on", "am", "during"))
 _REACH = 4  # words behind a "not" of which one is negated
@@ -132,7 +132,8 @@ def _exact(words: Words, place: int, column: Column) -> Iterator[Link]:
             text = " ".join(words.plain[first:last])
             said = (text, _singular(text), *(words.translated[first] if last == first + 1 else ()))
             codes = next((column.by_text[one] for one in said if one in column.by_text), _NOTHING)
-            if len(codes) and not (last == first + 1 and text in STOP_WORDS and not is_month(words, first)):
+            is_function_word = last == first + 1 and text in STOP_WORDS and first not in words.acronyms
+            if len(codes) and not (is_function_word and not is_month(words, first)):
                 yield Link(first, last, place, tuple(codes.tolist()))
                 break
 
@@ -205,7 +206,7 @@ def _bound(words: Words, first: int, last: int) -> str:
     before = [*chain.from_iterable(words.english[:first])][-3:]
     behind = [*chain.from_iterable(words.english[last:])][:3]
     at = behind.index("or") if "or" in behind[:2] else -1
-    return _BOUNDS.get(tuple(before), "") or (_OR.get(" ".join(behind[at + 1 : at + 2]), "") if at >= 0 else "")
+    return _BOUNDS.get(" ".join(before), "") or (_OR.get(" ".join(behind[at + 1 : at + 2]), "") if at >= 0 else "")
 
 
 def _dates(words: Words, place: int) -> Iterator[Link]:

@@ -28,6 +28,7 @@ from rag_core.tables.soundness import (
     is_other_measure,
     is_unasked_end,
     tells_a_condition,
+    tells_no_day,
     tells_nothing,
 )
 from rag_core.tables.table import WholeTable
@@ -53,7 +54,10 @@ _OF_DIFFERENCES = frozenset(
 _ENDS = frozenset(("highest", "largest", "most", "lowest", "least", "first", "last", "newest", "oldest"))
 _NEAR = 3  # words behind a number of things that may name them: "the three largest orders"
 _WHETHER = [[word] for word in ("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat")]
-_NOT_MEANT = (is_other_end, is_unasked_end, is_other_measure, is_of_none, is_of_one_row, is_no_money, tells_a_condition)
+_NOT_MEANT = (
+    is_other_end, is_unasked_end, is_other_measure, is_of_none, is_of_one_row, is_no_money, tells_a_condition,
+    tells_no_day,
+)  # fmt: skip
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
 

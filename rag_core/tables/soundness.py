@@ -48,11 +48,19 @@ def is_other_end(scene: Scene, plan: Plan) -> bool:
 
 
 def is_unasked_end(scene: Scene, plan: Plan) -> bool:
-    """Whether it tells one end of some rows where a limit leaves them and no word asks for an end: "Which cost less
-    than 400?" asks for all."""
+    """Whether it tells one end of some rows where a figure or a day may be a limit and no word asks for an end: "Which
+    cost less than 400?" asks for all."""
     ends = (*ENDS_OF, grammar.FIRST, grammar.LAST)
-    is_left = any(link.is_bound for link in plan.conditions)
-    return is_left and plan.operation in ends and not scene.ends and not operation_words(scene.words, *ends)
+    if plan.operation not in ends or not any(link.comparison for link in scene.links):
+        return False
+    return not scene.ends and not operation_words(scene.words, *ends)
+
+
+def tells_no_day(scene: Scene, plan: Plan) -> bool:
+    """Whether it tells something else where a day is asked for that the table has."""
+    columns = scene.table.columns
+    is_told = plan.target >= 0 and columns[plan.target].kind == "text"
+    return is_told and scene.asks == "when" and any(column.kind == "date" for column in columns)
 
 
 def tells_a_condition(scene: Scene, plan: Plan) -> bool:

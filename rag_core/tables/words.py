@@ -35,6 +35,7 @@ _NEGATIONS = frozenset(
      "sauf", "sans")
 )  # fmt: skip
 _CONTRACTED = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would)n")
+_SHOUTED = frozenset(("AND", "NOT", "OR"))
 _EACH = frozenset(("per", "pro", "par"))  # in small letters; "Per" is a name
 
 
@@ -81,12 +82,20 @@ class Words:
         function_words = STOP_WORDS | stop_words(language_of(self.text))
         return [
             place for place, word in enumerate(self.plain)
-            if word.isdigit() or is_month(self, place)
+            if word.isdigit() or is_month(self, place) or place in self.acronyms
             or (
                 len(word) > 1 and not {word, self.said[place]} & function_words and self.matches[place][0] not in _EACH
                 and not STOP_WORDS.issuperset(self.english[place])
             )
         ]  # fmt: skip
+
+    @cached_property
+    def acronyms(self) -> frozenset[int]:
+        """The places of words in capitals in a question that is not, which no function word is: "IT"."""
+        said = [] if self.text.isupper() else [match[0] for match in self.matches]
+        return frozenset(place for place, word in enumerate(said) if len(word) > 1 and word.isupper()) - {
+            place for place, word in enumerate(said) if word in _SHOUTED
+        }
 
     @cached_property
     def name_neighbours(self) -> bool:

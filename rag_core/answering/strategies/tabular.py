@@ -36,6 +36,7 @@ from rag_core.tables.asking import (
     is_unasked_end,
     none_has_all,
     passes_over,
+    passes_which,
     scene_of,
     share_unexplained,
     trust,
@@ -45,7 +46,7 @@ from rag_core.tables.asking import (
 from rag_core.tables.links import Link
 from rag_core.tables.narrowing import narrowed, widened
 from rag_core.tables.outflows import as_amount
-from rag_core.tables.plans import ADDED_UP, BEFORE, BEHIND, OF_ROWS, OPERATIONS
+from rag_core.tables.plans import ADDED_UP, BEFORE, BEHIND, COUNT, LOOK_UP, OF_ROWS, OPERATIONS
 from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scene import Scene
 from rag_core.tables.shapes import lists_things
@@ -129,14 +130,19 @@ class Found:
 
     @property
     def _is_of_other_things(self) -> bool:
-        """Whether its plan adds up figures, and has nothing of a word that may say of what; or nothing of a year."""
+        """Whether its plan adds up figures, and has nothing of a word that may say of what; or tells several rows or
+        counts all, and has nothing of one that may say which; or nothing of a year."""
         left = unexplained(self.scene, self.ranked)
         is_chosen = self.has_key or self.ranked.plan.operation in (BEFORE, BEHIND)
         if not is_chosen and any(_YEAR.fullmatch(word) for word in left):
             return True
         if self.scene.asks == "how many":  # "How many graduates are employed in all?"
             left = [] if is_explained(self.scene, self.ranked) else left
-        return self.ranked.plan.operation in ADDED_UP and bool(left)
+        plan, result = self.ranked.plan, self.ranked.result
+        is_of_many = (plan.operation == COUNT and not plan.conditions) or (
+            plan.operation == LOOK_UP and result.count > 1
+        )
+        return (plan.operation in ADDED_UP and bool(left)) or (is_of_many and passes_which(self.scene, self.ranked))
 
     def _is_key(self, link: Link) -> bool:
         column = self.table.columns[link.column]
@@ -205,7 +211,7 @@ class Tabular(Strategy):
         called = {document.id: names_of(document) for document in (*documents.values(), *asked)}
         scenes = {document.id: self._scenes(wording, document, contents, pages) for document in asked}
         words = Words(wording)
-        strangers = _strangers(words, scenes)
+        strangers = _strangers(scenes)
         return [
             one for document in asked
             for one in self._asked(
@@ -235,15 +241,16 @@ class Tabular(Strategy):
         }
 
     def _asked(
-        self, document: Document, scenes: Mapping[int, Scene], strangers: Set[int], progress: Progress
+        self, document: Document, scenes: Mapping[int, Scene], strangers: frozenset[str], progress: Progress
     ) -> Iterator[Found]:
         """What plans find in a document's tables; in those amid prose what no passage says.
 
         strangers: the words of the question that other documents are called, or that stand in their cells.
         """
-        choices = frozenset(strangers).union(*(scene.choices | scene.context for scene in scenes.values()))
+        said = strangers.union(*(_words_at(scene, scene.choices | scene.context) for scene in scenes.values()))
         for number, scene in scenes.items():
             progress.check()
+            choices = frozenset(place for place, word in enumerate(scene.words.plain) if word in said)
             for one in _found(document, number, scene, choices):
                 if _is_long(document, scene.table) or (
                     one.ranked.plan.operation in OF_ROWS and is_explained(scene, one.ranked)
@@ -304,17 +311,24 @@ def _found(
         yield Found(document, number, scene, ranked[0], sure, choices, others=tuple(ranked[:_MOST_CHOICES]))
 
 
-def _strangers(words: Words, scenes: Mapping[str, Mapping[int, Scene]]) -> frozenset[int]:
+def _strangers(scenes: Mapping[str, Mapping[int, Scene]]) -> frozenset[str]:
     """The words that are some of the few cells of a column of any table: "nurses" are none of a list of orders. What
     figures others have says nothing."""
-    found = frozenset[int]().union(*(scene.choices for some in scenes.values() for scene in some.values()))
-    return frozenset(one for one in found if not words.plain[one].isdigit()) - operation_words(words, *OPERATIONS)
+    every = [scene for some in scenes.values() for scene in some.values()]
+    done = (operation_words(scene.words, *OPERATIONS) for scene in every)
+    found = (_words_at(scene, scene.choices - said) for scene, said in zip(every, done, strict=True))
+    return frozenset(word for word in frozenset[str]().union(*found) if not word.isdigit())
 
 
-def _naming(words: Words, names: Set[str]) -> frozenset[int]:
+def _words_at(scene: Scene, places: Set[int]) -> frozenset[str]:
+    """The words at some places of the question as one table is asked it, which may have more of them than others."""
+    return frozenset(scene.words.plain[place] for place in places)
+
+
+def _naming(words: Words, names: Set[str]) -> frozenset[str]:
     """The words that are some names, and do not say what is done."""
     found = {place for place in words.telling if not names.isdisjoint(identity_terms(words.matches[place][0]))}
-    return frozenset(found - operation_words(words, *OPERATIONS))
+    return frozenset(words.plain[place] for place in found - operation_words(words, *OPERATIONS))
 
 
 def _names_of_others(document: Document, called: Mapping[str, set[str]]) -> set[str]:

@@ -128,6 +128,13 @@ def test_a_table_as_text_is_not_called_by_a_row_of_one_cell(text: str, title: st
     assert make_card(parsed, ["staff.csv"]).title == title
 
 
+def test_a_table_is_not_of_one_of_those_that_its_rows_are_about() -> None:
+    text = "Invoice\tClient\tAmount\nINV-1\tTessera GmbH\t120.00\nINV-2\tMarlow Ltd\t80.00\nINV-3\tTessera GmbH\t9.00\n"
+    card = make_card(ParsedDocument("text/csv", (Page(1, text),), title="invoices"), ["invoices.csv"])
+    assert (card.title, card.organisation) == ("invoices", "")
+    assert make_card(ParsedDocument("text/csv", (Page(1, text),)), ["tessera.csv"]).organisation == "Tessera GmbH"
+
+
 def test_source_code_is_called_by_its_file_and_latex_by_its_title(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "stored").write_text('"""Tide tables for small harbours."""\n\n\ndef tide() -> int: ...\n')
     assert make_card(reader.read(tmp_path / "stored", "tides.py"), ["tides.py"]).title == "tides"
