@@ -15,6 +15,7 @@ from pages.parts import (
     formatting,
     recognising,
     resources,
+    signing_in,
 )
 from pages.parts.language import _, msgid, server_text
 from pages.parts.refreshing import recovering
@@ -32,8 +33,9 @@ def main() -> None:
     asking_of.leave()
     jobs = library.jobs
     opened = LibraryState.parse().d
+    is_whole = not signing_in.is_apart()
     with st.container(key="upload_open" if opened else "upload_page_body"), recovering(library):
-        seen, from_elsewhere = adding.seen(jobs), add_from.seen(library)
+        seen, from_elsewhere = adding.seen(jobs), add_from.seen(library) if is_whole else None
         collection, every = collections.current(library), library.documents()
         with st.sidebar:
             collections.sidebar(library, collection)
@@ -52,18 +54,19 @@ def main() -> None:
             st.markdown(_("# Ask your own documents"))
             st.markdown(_(PURPOSE))
         adding.drop_zone()
-        covered = add_from.ways(library)
+        covered = add_from.ways(library) if is_whole else None
         if not every and not jobs.busy(adding.KIND):
             adding.sample_button(jobs)
         adding.progress(jobs, seen)
-        add_from.progress(library, from_elsewhere, covered)
-        recognising.progress(library)
-        for note in library.maintenance.notes():
-            st.caption(f":material/info: {formatting.plain(server_text(note))}")
-        if clusters.asked_for():  # from the map; behind a hundred rows it would not be seen
+        if from_elsewhere is not None and covered is not None:
+            add_from.progress(library, from_elsewhere, covered)
+            recognising.progress(library)
+            for note in library.maintenance.notes():
+                st.caption(f":material/info: {formatting.plain(server_text(note))}")
+        if is_whole and clusters.asked_for():  # from the map; behind a hundred rows it would not be seen
             clusters.draw(library)
         document_table.draw(documents, lines)
-        if not clusters.asked_for():
+        if is_whole and not clusters.asked_for():
             clusters.draw(library)
 
 

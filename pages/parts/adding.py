@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import asking_of, collections, formatting, resources, samples
+from pages.parts import asking_of, collections, formatting, resources, samples, signing_in
 from pages.parts.language import _, figure, ngettext, server_text
 from pages.parts.refreshing import fragment, refreshed, working
 from rag_core.domain import Job, Upload
@@ -56,7 +56,7 @@ def add(jobs: Jobs, sources: Sequence[Upload | Path]) -> None:
 
 
 def _request(source: Upload | Path) -> Request:
-    params = {"tags": tags} if (tags := collections.tags()) else {}
+    params = collections.into()
     if isinstance(source, Upload):
         return Request(source.name, params, private=source)
     return Request(source.name, {**params, "path": str(source)})
@@ -70,7 +70,7 @@ def sample_button(jobs: Jobs) -> None:
     with st.container(key="upload_sample_row", horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(_("No document at hand?"))
         if st.button(_("Add the sample library"), icon=":material/auto_stories:", key="upload_samples"):
-            add(jobs, files)
+            add(jobs, [Upload(file.name, file.read_bytes()) for file in files] if signing_in.is_apart() else files)
             st.rerun()
         st.caption(_(samples.TOLD))
 

@@ -37,9 +37,9 @@ _PARTS = {part for part, dot, _ in (name.partition(".") for name in _CHANGES) if
 _CHARS = 500
 
 
-def audited(library: Library) -> Library:
-    """The library, each change of which is noted with who made it."""
-    return cast("Library", _Audited(library, library, ""))
+def audited(library: Library, whole: Library) -> Library:
+    """A library as somebody has it, each change of which is noted in the whole one with who made it."""
+    return cast("Library", _Audited(whole, library, ""))
 
 
 class _Audited:

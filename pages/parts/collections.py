@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts import formatting, language, resources, sharing
+from pages.parts import formatting, language, resources, sharing, signing_in
 from pages.parts.language import _, figure, msgid, server_text
 from pages.parts.state import CollectionState
 from rag_core.domain import Collection, Document, Scope
@@ -54,17 +54,25 @@ def tags() -> list[str]:
     return list(scope().tags)
 
 
+def into() -> dict[str, object]:
+    """What files are added with where a collection is looked at, so that they come into it."""
+    if signing_in.is_apart():
+        return {"collection": one} if (one := st.session_state.get(_CURRENT)) else {}
+    return {"tags": names} if (names := tags()) else {}
+
+
 def sidebar(library: Library, chosen: Collection | None) -> None:
     """The list: everything, then each collection with its menu; below them a new one."""
     with st.container(key="collection_list", gap=None):
         known = library.collections.all()
         if known:
             _entry(None, chosen is None)
-        acts = [act for act in _ACTS if act != "share" or sharing.is_offered(library)] if known else []
+        person, shares = resources.person(), bool(known) and sharing.is_offered(library)
         for one in known:
             with st.container(key=f"collection_row_{one.id}", horizontal=True, wrap=False, gap=None):
                 _entry(one, chosen is not None and one.id == chosen.id)
-                _menu(one, acts)
+                if one.owner == person or not person:
+                    _menu(one, [act for act in _ACTS if act != "share" or shares])
         st.button(
             _("New collection"), icon=":material/add:", key="collection_new", type="tertiary", on_click=_want,
             args=("new",),

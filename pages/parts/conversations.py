@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 import streamlit as st
 
 from pages.parts import collections, formatting, resources
@@ -26,7 +24,7 @@ def current() -> str | None:
 
 def begin() -> str:
     """A name for a conversation that begins now; from here on it stands in the address."""
-    conversation = str(uuid.uuid4())
+    conversation = resources.library().history.begin()
     show(conversation)
     return conversation
 

@@ -98,13 +98,14 @@ def _retry(*wanted: str, password: str | None = None) -> None:
         if job.finished and job.document_id in wanted:
             library.jobs.dismiss(job.id)
     names = [document.sources[0] if document.sources else document.title for document in failed]
-    library.jobs.submit_all(
-        adding.KIND,
-        [
-            Request(name, {"retry": True}, document_id=document.id, private=password)
-            for name, document in zip(names, failed, strict=True)
-        ],
-    )
+    asked = [
+        Request(name, {"retry": True}, document_id=document.id, private=password)
+        for name, document in zip(names, failed, strict=True)
+    ]
+    try:
+        library.jobs.submit_all(adding.KIND, asked)
+    except LecternError as error:  # of somebody else's document
+        naming.tell(error)
 
 
 def _sort() -> None:

@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from pages.parts import collections, conversations, language, resources
+from pages.parts import collections, conversations, language, resources, signing_in
 from pages.parts.components import component
 from pages.parts.language import _
-from pages.parts.page_itself import PLACES
+from pages.parts.page_itself import places
 from pages.parts.viewer import ROOM, answered
 from rag_core.domain import Document
 from rag_core.library import Library
@@ -51,11 +51,12 @@ def found(library: Library, words: str, *, mention: bool) -> list[Found]:
 
 def draw() -> None:
     """Mount what listens for Ctrl+K and the question mark, and go where was chosen last."""
-    places = [{"kind": "page", "id": "", "label": _("Library")}]
-    places += [{"kind": "page", "id": place, "label": _(title)} for place, title, _icon in PLACES]
+    there = places(signing_in.is_apart())
+    pages = [{"kind": "page", "id": "", "label": _("Library")}]
+    pages += [{"kind": "page", "id": place, "label": _(title)} for place, title, _icon in there]
     with st.container(key="frame_finder"):
         component("finder")(
-            key="frame_finder_part", data={"pages": places, "chosen": language.chosen()}, on_go_change=_want
+            key="frame_finder_part", data={"pages": pages, "chosen": language.chosen()}, on_go_change=_want
         )
     if wanted := st.session_state.pop(_WANTED, None):
         _go(wanted)

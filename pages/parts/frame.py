@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.parts import signing_in
 from pages.parts.components import component
 from pages.parts.language import ASKED_FOR, _, server_text
 from pages.parts.opening import Opening
-from pages.parts.page_itself import PLACES
+from pages.parts.page_itself import places
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import Page
@@ -49,7 +50,7 @@ def navigation() -> Page:
             st.Page(_to_library, title=_("Library"), url_path="library", visibility="hidden"),
             *(
                 st.Page(PAGES / f"{place}.py", title=_(title), icon=f":material/{icon}:", url_path=place)
-                for place, title, icon in PLACES
+                for place, title, icon in places(signing_in.is_apart())
             ),
         ]
     )

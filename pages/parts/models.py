@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import formatting, resources
+from pages.parts import formatting, resources, signing_in
 from pages.parts.language import _, error_text, msgid, server_text
 from pages.parts.refreshing import watched
 from rag_core.domain import ModelStatus
@@ -19,7 +19,8 @@ def choose(library: Library) -> ModelStatus:
     """Draw the choice and return the model that answers; one that is no longer ready gives way, and that is said."""
     with st.container(key="chat_models", gap="small"):
         chosen = _choice(library, _("Answers by"), "chat_model")
-        _more()
+        if not signing_in.is_apart():
+            _more()
     return chosen
 
 

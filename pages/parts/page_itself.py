@@ -28,6 +28,7 @@ PLACES = (
     ("system", msgid("System"), "health_and_safety"),
 )
 """The pages besides the first: the last part of the address, which is the file's name too, title and icon."""
+_OF_THE_WHOLE = ("evaluation", "models", "system")
 _SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 # By the same rule as the page's own scripts, whose addresses are relative, are found.
 _SERVER = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href }</script>'
@@ -38,6 +39,11 @@ _ABOUT = {
     "background_color": "#fdfcf9", "theme_color": "#22565c",
     "icons": [{"src": "/viewer/icon", "type": "image/svg+xml", "sizes": "any", "purpose": "any"}],
 }  # fmt: skip
+
+
+def places(apart: bool) -> tuple[tuple[str, str, str], ...]:
+    """Those that there are; where people have libraries `apart`, without what is of the library as a whole."""
+    return tuple(place for place in PLACES if not (apart and place[0] in _OF_THE_WHOLE))
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from pages.parts import signing_in
 from pages.parts.auditing import audited
 from pages.parts.evaluation.candidates import CandidateBoard
 from pages.parts.opening import Opening
@@ -18,6 +19,8 @@ from pages.parts.suggesting import Looking, SuggestionBoard
 from pages.parts.thumbnails import Thumbnails
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rag_core.domain import Guide
     from rag_core.library import Library
 
@@ -33,7 +36,7 @@ def opening() -> Opening:
 @st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
 def questions() -> RunningAnswers:
     """The questions being answered."""
-    board = RunningAnswers(library)
+    board = RunningAnswers(library, person)
     atexit.register(board.close)
     return board
 
@@ -47,7 +50,7 @@ def candidates() -> CandidateBoard:
 @st.cache_resource(show_spinner=False, on_release=lambda pictures: pictures.close())
 def thumbnails() -> Thumbnails:
     """Small pictures of pages."""
-    pictures = Thumbnails(library)
+    pictures = Thumbnails(library, person)
     atexit.register(pictures.close)
     return pictures
 
@@ -55,7 +58,7 @@ def thumbnails() -> Thumbnails:
 @st.cache_resource(show_spinner=False, on_release=lambda board: board.close())
 def suggestions() -> SuggestionBoard:
     """Questions to begin with."""
-    board = SuggestionBoard(library)
+    board = SuggestionBoard(library, person)
     atexit.register(board.close)
     return board
 
@@ -68,9 +71,23 @@ def guides() -> Looking[Guide]:
     return board
 
 
-def library() -> Library:
-    """The open library, whose changes are noted in the audit; raises LecternError while it is not open."""
-    return audited(opening().library)
+def person() -> str:
+    """Whose library this session is shown, "" where it is the whole one. Raises NotAllowed."""
+    return signing_in.person(signing_in.own_cookies())
+
+
+def library(cookies: Mapping[str, str] | None = None) -> Library:
+    """The open library as whoever looks has it, its changes noted in the audit: of this session, or of a request with
+    these cookies. Raises NotAllowed, and other LecternErrors while it is not open."""
+    whole = opening().library
+    whose = person() if cookies is None else signing_in.person(cookies)
+    return audited(_apart(whole, whose) if whose else whole, whole)
+
+
+def _apart(whole: Library, whose: str) -> Library:
+    from rag_core.personal import library_of  # the first page must not wait for what this brings with it
+
+    return library_of(whole, whose)
 
 
 def close() -> None:

@@ -29,8 +29,8 @@ class RunningAnswer:
     """A question on its way to an answer, as it stands now.
 
     `conversation` is where it will be kept; `scope` is given with the first question of one. `replaces` is the message
-    whose place it takes, if any, or whose answer `before`, which was cut, it
-    goes on with. With an `agent` it takes several searches, whose `steps` are told as they happen.
+    whose place it takes, if any, or whose answer `before`, which was cut, it goes on with. With an `agent` it takes
+    several searches, whose `steps` are told as they happen. `person` is who asked.
     """
 
     id: str
@@ -47,6 +47,12 @@ class RunningAnswer:
     answer: Answer | None = None
     error: LecternError | None = None
     stopping: bool = False
+    person: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it stands under: nobody else's question in a conversation of that id."""
+        return self.person, self.conversation
 
     @property
     def finished(self) -> bool:
@@ -55,23 +61,26 @@ class RunningAnswer:
 
 
 class RunningAnswers:
-    """Thread-safe. One question at a time per conversation, asked of the library that `library` gives whoever asks."""
+    """Thread-safe. One question at a time per conversation, asked of the library that `library` gives whoever asks, and
+    seen by that `person` alone."""
 
-    def __init__(self, library: Callable[[], Library]) -> None:
-        self._library = library
+    def __init__(self, library: Callable[[], Library], person: Callable[[], str] = str) -> None:
+        self._library, self._person = library, person
         self._lock = threading.Condition()
-        self._askings: dict[str, RunningAnswer] = {}
-        self._cancellations: dict[str, Cancellation] = {}
+        self._askings: dict[tuple[str, str], RunningAnswer] = {}
+        self._cancellations: dict[tuple[str, str], Cancellation] = {}
 
     def of(self, conversation: str) -> RunningAnswer | None:
         """The question of a conversation that is being answered, or that failed and was not yet dismissed."""
+        key = self._person(), conversation
         with self._lock:
-            return self._askings.get(conversation)
+            return self._askings.get(key)
 
     def await_change(self, conversation: str, seen: RunningAnswer | None, timeout_s: float) -> None:
         """Wait until a question is no longer as it was seen, at most `timeout_s`; cheaper than looking often."""
+        key = self._person(), conversation
         with self._lock:
-            self._lock.wait_for(lambda: self._askings.get(conversation) is not seen, timeout_s)
+            self._lock.wait_for(lambda: self._askings.get(key) is not seen, timeout_s)
 
     def ask(
         self, conversation: str, question: str, model: str | None, scope: Scope | None = None,
@@ -79,16 +88,18 @@ class RunningAnswers:
     ) -> RunningAnswer:  # fmt: skip
         """Begin to answer, or to go on with an answer `before` that was cut; a question still under way in this
         conversation is left to go on and returned."""
-        library = self._library()  # of whoever asks, which is not told to the thread that answers
+        library, person = self._library(), self._person()  # who asks is not told to the thread that answers
+        asking = RunningAnswer(
+            uuid.uuid4().hex, conversation, question, model, scope, replaces, agent, before, person=person
+        )
         with self._lock:
-            under_way = self._askings.get(conversation)
+            under_way = self._askings.get(asking.key)
             if under_way is not None and not under_way.finished:
                 return under_way
-            asking = RunningAnswer(uuid.uuid4().hex, conversation, question, model, scope, replaces, agent, before)
-            self._askings.pop(conversation, None)  # the newest come last
-            self._askings[conversation] = asking
+            self._askings.pop(asking.key, None)  # the newest come last
+            self._askings[asking.key] = asking
             self._forget_oldest()
-            cancellation = self._cancellations[conversation] = Cancellation()
+            cancellation = self._cancellations[asking.key] = Cancellation()
         threading.Thread(
             target=self._run, args=(library, asking, cancellation), name="lectern-answering", daemon=True
         ).start()
@@ -96,18 +107,20 @@ class RunningAnswers:
 
     def stop(self, conversation: str) -> None:
         """Ask for a stop; the answer ends at its next word and what was written stays."""
+        key = self._person(), conversation
         with self._lock:
-            asking = self._askings.get(conversation)
+            asking = self._askings.get(key)
             if asking is not None and not asking.finished:
-                self._cancellations[conversation].cancel()
+                self._cancellations[key].cancel()
                 self._change(asking, stopping=True)
 
     def dismiss(self, conversation: str) -> None:
         """Forget the finished question of a conversation; an answer is in the library by then."""
+        key = self._person(), conversation
         with self._lock:
-            asking = self._askings.get(conversation)
+            asking = self._askings.get(key)
             if asking is not None and asking.finished:
-                self._forget(conversation)
+                self._forget(key)
 
     def close(self) -> None:
         """Stop all answers."""
@@ -116,13 +129,13 @@ class RunningAnswers:
                 cancellation.cancel()
 
     def _forget_oldest(self) -> None:
-        ended = [conversation for conversation, asking in self._askings.items() if asking.finished]
-        for conversation in ended[:-KEPT]:
-            self._forget(conversation)
+        ended = [key for key, asking in self._askings.items() if asking.finished]
+        for key in ended[:-KEPT]:
+            self._forget(key)
 
-    def _forget(self, conversation: str) -> None:
-        del self._askings[conversation]
-        self._cancellations.pop(conversation, None)
+    def _forget(self, key: tuple[str, str]) -> None:
+        del self._askings[key]
+        self._cancellations.pop(key, None)
 
     def _run(self, library: Library, asking: RunningAnswer, cancellation: Cancellation) -> None:
         try:
@@ -141,7 +154,7 @@ class RunningAnswers:
 
     def _take(self, asking: RunningAnswer, event: StreamEvent) -> None:
         with self._lock:
-            current = self._askings.get(asking.conversation)
+            current = self._askings.get(asking.key)
             if current is not None:
                 text, stage = current.text + event.text, event.stage or current.stage
                 steps = (*current.steps, event.step.text) if event.step else current.steps
@@ -149,16 +162,16 @@ class RunningAnswers:
 
     def _end(self, asking: RunningAnswer) -> None:
         with self._lock:
-            current = self._askings.get(asking.conversation)
+            current = self._askings.get(asking.key)
             if current is not None and not current.finished:
                 self._change(asking, error=LecternError("The answer ended before it was whole.", help="Ask again."))
 
     def _change(self, asking: RunningAnswer, **changes: object) -> None:
         """Note a change, unless the conversation has gone on to another question meanwhile."""
         with self._lock:
-            current = self._askings.get(asking.conversation)
+            current = self._askings.get(asking.key)
             if current is not None and current.id == asking.id:
-                self._askings[asking.conversation] = replace(current, **changes)  # type: ignore[arg-type]
+                self._askings[asking.key] = replace(current, **changes)  # type: ignore[arg-type]
                 self._lock.notify_all()
 
 

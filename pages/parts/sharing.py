@@ -1,10 +1,10 @@
-"""With whom a collection is shared: people who have keys of their own, each as a reader or an editor."""
+"""With whom a collection is shared: people who sign in or have keys of their own, each as a reader or an editor."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import formatting, resources
+from pages.parts import formatting, resources, signing_in
 from pages.parts.language import _, dialog, msgid, server_text
 from rag_core.domain import Collection, Membership
 from rag_core.errors import LecternError
@@ -19,7 +19,9 @@ _ROLES: dict[Membership, str] = {
 
 
 def is_offered(library: Library) -> bool:
-    """Whether there are people to share with: such as have a key that opens something."""
+    """Whether there are people to share with: such as have a library of their own, or a key that opens something."""
+    if signing_in.configured():
+        return signing_in.knows_people()
     return any(key.person and key.revoked_at is None for key in library.access.all())
 
 

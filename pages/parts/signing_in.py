@@ -18,6 +18,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pages.parts import formatting
 from pages.parts.language import _
+from rag_core.errors import NotAllowed
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _OWN_FIELDS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url", "client_kwargs",
                "expose_tokens")  # fmt: skip
 _KEPT = 10_000
+_WHO = "frame_who"
 
 
 class Cookies:
@@ -40,8 +42,12 @@ class Cookies:
 
     def who(self, cookies: Mapping[str, str]) -> str:
         """The address of whoever signed in and may see the pages; empty for anybody else."""
+        return self.among(Settings.load().doors.users, cookies)
+
+    def among(self, users: Collection[str], cookies: Mapping[str, str]) -> str:
+        """The same where these users may see the pages."""
         claims = {} if self.has_ended(cookies) else _claims(cookies)
-        return str(claims["email"]) if may(claims, Settings.load().doors.users) else ""
+        return str(claims["email"]) if may(claims, users) else ""
 
     def end(self, cookies: Mapping[str, str]) -> None:
         """Let nobody in with these any longer."""
@@ -66,25 +72,65 @@ def configured() -> bool:
     return _section() is not None
 
 
-def who() -> str:
-    """Who uses this session: the address that they signed in with, empty where nobody does, or outside of a session."""
-    if get_script_run_ctx(suppress_warning=True) is None or not configured() or not st.user.is_logged_in:
+def knows_people() -> bool:
+    """Whether whoever signs in has a library of their own."""
+    return configured() and Settings.load().doors.apart
+
+
+def is_apart() -> bool:
+    """Whether this session is shown one person's library, or nobody's yet, and not the whole one."""
+    try:
+        return bool(person(own_cookies()))
+    except NotAllowed:
+        return True
+
+
+def person(cookies: Mapping[str, str]) -> str:
+    """Whose library is shown to whoever has these cookies; "" for the whole one: everybody's where the pages know no
+    people, else of who runs it.
+
+    Raises NotAllowed for who did not sign in, and for an address that could be taken for somebody else's.
+    """
+    doors = Settings.load().doors if configured() else None
+    if doors is None or not doors.apart:
         return ""
-    return str(st.user.get("email") or "")
+    address = COOKIES.among(doors.users, cookies)
+    if not address:
+        raise NotAllowed("Only those who have signed in have a library here.", help="Sign in on the page.")
+    from rag_core.services.people import address_of  # the first page must not wait for what this brings with it
+
+    known = address_of(address)
+    if known != address.encode().lower().decode():  # which makes capitals of ASCII small, and nothing else
+        raise NotAllowed("Your address has letters that others look like.", help="Sign in with another one.")
+    return "" if known in {one.lower() for one in doors.run_by} else known
+
+
+def own_cookies() -> Mapping[str, str]:
+    """The cookies with which this session was opened; none outside of a session."""
+    return st.context.cookies if get_script_run_ctx(suppress_warning=True) is not None else {}
+
+
+def who() -> str:
+    """Who uses this session: the address that they signed in with, empty where nobody does who may, or outside of one.
+
+    By the cookies that it was opened with last: what Streamlit knows of a user may be of who had the session before.
+    """
+    cookies = own_cookies()
+    return COOKIES.who(cookies) if cookies and configured() else ""
 
 
 def welcome() -> bool:
     """Whether whoever looks may see the pages; draws what they can do about it where not."""
     if not configured():
         return True
-    if not st.user.is_logged_in or COOKIES.has_ended(st.context.cookies):
-        _offer()
+    if not (address := who()):
+        _turn_away() if st.user.is_logged_in and not COOKIES.has_ended(st.context.cookies) else _offer()
         return False
-    if not may(st.user.to_dict(), Settings.load().doors.users):
-        _turn_away()
-        return False
+    if st.session_state.setdefault(_WHO, address) != address:  # somebody else goes on with this session
+        st.session_state.clear()
+        st.session_state[_WHO] = address
     with st.sidebar:
-        st.caption(formatting.plain(who()))
+        st.caption(formatting.plain(address))
         st.button(_("Sign out"), icon=":material/logout:", type="tertiary", key="signing_out", on_click=st.logout)
     return True
 
@@ -146,6 +192,7 @@ def _offer() -> None:
 def _turn_away() -> None:
     with st.container(key="frame_failed"):
         st.markdown(_("#### :material/block: This library is not open to you"))
-        st.text(_("You are signed in as {who}.").format(who=who() or _("somebody without a verified address")))
+        known = str(st.user.get("email") or _("somebody without a verified address"))
+        st.text(_("You are signed in as {who}.").format(who=known))
         st.text(_("Whoever runs it can add you: LECTERN_DOORS__USERS names addresses, or domains as @example.org."))
         st.button(_("Sign out"), icon=":material/logout:", key="signing_out", on_click=st.logout)

@@ -49,13 +49,13 @@ class Looking(Generic[Found]):
 class SuggestionBoard(Looking[list[str]]):
     """Questions that are known to have an answer, by the documents that there are and what of them is meant."""
 
-    def __init__(self, library: Callable[[], Library]) -> None:
+    def __init__(self, library: Callable[[], Library], person: Callable[[], str] = str) -> None:
         super().__init__("lectern-suggestions")
-        self._library = library
+        self._library, self._person = library, person
 
     def of(self, documents: Sequence[Document], scope: Scope, given: Sequence[Question]) -> list[str] | None:
         """What these documents answer, `given` before drafts; None while it is looked for."""
-        state = frozenset(document.id for document in documents), repr(scope)
+        state = self._person(), frozenset(document.id for document in documents), repr(scope)
         library = self._library()  # of whoever looks, which is not told to the thread that looks for them
         return self.get(state, lambda: library.suggestions(list(given), scope=scope, limit=_MOST), [])
 

@@ -52,7 +52,7 @@ def answered(answer: Answer) -> Callable[[Request], Response]:
     @wraps(answer)
     def answer_or_problem(request: Request) -> Response:
         try:
-            return answer(request, resources.library())
+            return answer(request, resources.library(request.cookies))
         except KeyError:
             return _problem(request, msgid("This page is no longer in the library."), "", 404)
         except LecternError as error:

@@ -167,7 +167,7 @@ class Guard:
                         return await to_thread.run_sync(self._doors.library().access.verify, text) == key
                     return True
 
-                if key.person and self._doors.sign_in is not None:
+                if key.person and self._doors.sign_in is not None and not self._doors.settings.apart:
                     raise Refused(403, "Here whoever signs in sees all documents, so nobody has some of their own.")
                 return Caller(f"key {key.name} ({key.id})", key.role, key.tags, person=key.person), holds
         elif is_here(self._doors, headers):

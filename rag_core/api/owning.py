@@ -27,8 +27,11 @@ def owns(doors: Doors, headers: Headers) -> bool:
 def is_here(doors: Doors, headers: Headers) -> bool:
     """Whether being on this machine is enough for a request, or its browser was let in by the printed address.
 
-    By another name others call, through a proxy on this machine, and most proxies say that they are one.
+    By another name others call, through a proxy on this machine, and most proxies say that they are one. Where those
+    who sign in have libraries of their own, nobody has the others' by being here.
     """
+    if doors.sign_in is not None and doors.settings.apart:
+        return False
     if host_name(headers.get("host", "")) not in doors.own_names or is_proxied(headers):
         return False
     return doors.keyless or (doors.entry is not None and doors.entry.knows(headers))

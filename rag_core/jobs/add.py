@@ -24,6 +24,8 @@ _TOGETHER = 32  # documents that one process takes at a time, where others may t
 _LONG_BYTES = 2**19  # files that are larger are read and embedded beside the others
 
 _NAMED = 20
+OWNER = "of"
+"""The parameter of a job that says whose own its document becomes; it is everybody's without."""
 
 
 @dataclass(slots=True)
@@ -87,12 +89,13 @@ class AddKind(Kind):
     def batch(self, waiting: Sequence[Job]) -> Sequence[Job]:
         """All that go the way of the first one; what is tried again, perhaps with a password, goes alone.
 
-        Of several files with the same bytes one goes first.
+        Of several files with the same bytes one goes first, and what is of several people goes by itself.
         """
         if waiting[0].params.get("retry"):
             return waiting[:1]
-        way = bool(waiting[0].document_id)
+        way, of = bool(waiting[0].document_id), waiting[0].params.get(OWNER)
         alike = [job for job in waiting if bool(job.document_id) == way and not job.params.get("retry")]
+        alike = [job for job in alike if way or job.params.get(OWNER) == of]
         if way:
             alike = list({job.document_id: job for job in reversed(alike)}.values())[::-1]
         return alike[:_TOGETHER] if way and self._library.storage.is_shared else alike
@@ -162,7 +165,7 @@ class AddKind(Kind):
         self._long &= going_on
         held: dict[str, Held] = {}  # what containers among the files hold, by their jobs
         with self._noting:
-            for event in self._library.accept(_sources(run), cancellation=run.token):
+            for event in self._library.accept(_sources(run), cancellation=run.token, owner=_owner(run)):
                 document_id = event.document.id if event.document else ""
                 holder, _, path = event.source.partition("/")
                 if path or holder in held or (event.stage == "cancelled" and event.note):
@@ -189,7 +192,8 @@ class AddKind(Kind):
         """A container's documents have jobs of their own from now on, as if its folder had been added."""
         for document_id in held.documents.values():
             self._tag(run, job.id, document_id)
-        requests = [Request(f"{job.name}/{path}", document_id=key) for path, key in held.documents.items()]
+        params = {OWNER: owner} if (owner := _owner(run)) else {}
+        requests = [Request(f"{job.name}/{path}", params, document_id=key) for path, key in held.documents.items()]
         with suppress(LecternError):  # the library is closed: they are resumed at the next start
             self._library.jobs.submit_all(self.name, requests)
         if held.error is not None:
@@ -202,7 +206,7 @@ class AddKind(Kind):
             return self._library.retry(first.document_id, password=run.private(first.id), cancellation=run.token)
         if first.document_id:
             return self._library.resume({job.document_id: job.id for job in run.jobs}, cancellation=run.token)
-        return self._library.add(_sources(run), cancellation=run.token)
+        return self._library.add(_sources(run), cancellation=run.token, owner=_owner(run))
 
     def _take(self, run: Run, job_id: str, event: AddEvent) -> None:
         changes: dict[str, Any] = {"document_id": event.document.id} if event.document else {}
@@ -217,10 +221,17 @@ class AddKind(Kind):
             run.tell(job_id, progress, **changes)
 
     def _tag(self, run: Run, job_id: str, document_id: str) -> None:
-        """Put the tags on a document that it was added with."""
-        tags = next((job.params.get("tags") for job in run.jobs if job.id == job_id), None)
-        if tags and document_id:
+        """Put the tags on a document that it was added with, and it into the collection that was looked at."""
+        params = next((job.params for job in run.jobs if job.id == job_id), {})
+        if document_id and (tags := params.get("tags")):
             self._library.catalogue.tag([document_id], add=tags)
+        if document_id and (collection := params.get("collection")):
+            self._library.people.put(collection, document_id)
+
+
+def _owner(run: Run) -> str:
+    """Whose own all that a run accepts becomes."""
+    return str(run.jobs[0].params.get(OWNER, ""))
 
 
 def _sources(run: Run) -> list[Keyed]:

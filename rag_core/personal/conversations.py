@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Conversation, Insights, Scope, StreamEvent
+from rag_core.domain import Conversation, Drawing, Insights, NotFound, QuestionGroup, Scope, StreamEvent
 from rag_core.exporting import ConversationForm
 from rag_core.personal.rights import Part
 
 
 class PersonalHistory(Part):
     """What is done with conversations of their own; those of others are as ids that there are not."""
+
+    def begin(self) -> str:
+        """An id for a conversation of theirs that begins."""
+        return self._rights.conversation(self._library.history.begin())
 
     def get(self, conversation_id: str) -> Conversation:
         """The heading of a conversation of theirs."""
@@ -78,3 +82,23 @@ class PersonalInsights(Part):
     def of(self, days: int | None = None, scope: Scope | None = None) -> Insights:
         """The numbers of their own conversations."""
         return self._library.insights.of(days, self._rights.scope(scope))
+
+    def state(self) -> tuple[object, ...]:
+        """Changes whenever the numbers do; it tells apart whose they are."""
+        return (self._person, *self._library.insights.state())
+
+    def groups(self, questions: Sequence[NotFound]) -> tuple[QuestionGroup, ...]:
+        """Questions of theirs that found nothing, by meaning."""
+        return self._library.insights.groups(questions)
+
+    def drawings(self, insights: Insights, groups: Sequence[QuestionGroup] = ()) -> tuple[Drawing, ...]:
+        """The charts of their numbers."""
+        return self._library.insights.drawings(insights, groups)
+
+    def as_csv(self, drawing: Drawing) -> bytes:
+        """The numbers of a chart."""
+        return self._library.insights.as_csv(drawing)
+
+    def as_json(self, insights: Insights, groups: Sequence[QuestionGroup] = ()) -> bytes:
+        """All their numbers."""
+        return self._library.insights.as_json(insights, groups)

@@ -35,6 +35,19 @@ class PersonalCatalogue(Part):
                 self._rights.own(document_id)
             self._library.catalogue.tag(known, add=add, remove=remove)
 
+    def set_aside(self, ids: Iterable[str], *, undo_s: float = 60.0) -> list[str]:
+        """Remove documents of their own, so that it can be undone for some seconds."""
+        wanted = list(ids)
+        for document_id in wanted:
+            self._rights.own(document_id)
+        return self._library.catalogue.set_aside(wanted, undo_s=undo_s)
+
+    def take_back(self, ids: Iterable[str]) -> list[str]:
+        """Undo that, of documents of their own."""
+        wanted = list(ids)
+        owned = self._library.people.owned(self._person, wanted)
+        return self._library.catalogue.take_back([one for one in wanted if one in owned])
+
     def tags(self) -> list[tuple[str, int]]:
         """The tags of the documents that they see."""
         return self._library.catalogue.tags(viewer=self._person)

@@ -36,8 +36,15 @@ from rag_core.personal.documents import (
     PersonalGuides,
     PersonalPagePlaces,
 )
+from rag_core.personal.jobs import PersonalJobs
 from rag_core.personal.rights import Part, Rights
-from rag_core.personal.sharing import PersonalAccess, PersonalCollections, PersonalJobs, PersonalModels, PersonalPeople
+from rag_core.personal.sharing import (
+    PersonalAccess,
+    PersonalCollections,
+    PersonalModels,
+    PersonalPeople,
+    PersonalPreferences,
+)
 from rag_core.personal.tables import PersonalTablePlans, PersonalTableViews
 from rag_core.settings import Settings
 from rag_core.sources import Source
@@ -60,6 +67,7 @@ class PersonalLibrary(Part):
         self.language_models = PersonalModels(rights)
         self.page_places = PersonalPagePlaces(rights)
         self.people = PersonalPeople(rights)
+        self.preferences = PersonalPreferences(rights)
         self.table_plans = PersonalTablePlans(rights)
         self.table_views = PersonalTableViews(rights)
         self.access = PersonalAccess(rights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NoReturn
@@ -10,6 +10,8 @@ from typing import NoReturn
 from rag_core.domain import Answer, Document, DocumentFilter, Hit, Membership, Scope, StreamEvent
 from rag_core.errors import NotAllowed
 from rag_core.library import Library
+
+_HALF = 16  # characters of the ids of people's conversations, the second half of which is told by the first
 
 
 class Rights:
@@ -50,10 +52,15 @@ class Rights:
 
     def conversation(self, conversation_id: str) -> str:
         """The id under which a conversation of theirs is kept. One that is not theirs has none of it, whether somebody
-        else has one of that id or nobody: under what is told here they begin one of their own."""
-        if self.library.people.owner_of_conversation(conversation_id) == self.person:
+        else has one of that id or nobody: under what is told here they begin one of their own. It is told of itself."""
+        owner, half = self.library.people.owner_of_conversation(conversation_id), conversation_id[:_HALF]
+        if owner == self.person or (owner is None and conversation_id == half + self._mark(half)):
             return conversation_id
-        return uuid.uuid5(uuid.NAMESPACE_URL, f"{self.person}\0{conversation_id}").hex
+        begins = self._mark(conversation_id)
+        return begins + self._mark(begins)
+
+    def _mark(self, text: str) -> str:
+        return hashlib.sha256(f"{self.person}\0{text}".encode()).hexdigest()[:_HALF]
 
     def message(self, message_id: str) -> bool:
         """Whether a message is of a conversation of theirs."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rag_core.domain import Collection, Job, Membership, ModelStatus
+from rag_core.domain import Collection, Membership, ModelStatus, SuggestedModel
 from rag_core.errors import NotAllowed
-from rag_core.jobs import Request
 from rag_core.personal.rights import Part
 from rag_core.services.people import address_of
 
@@ -41,6 +40,12 @@ class PersonalCollections(Part):
         """Remove a collection of their own; nobody else sees its documents then."""
         self._rights.owner(collection_id)
         self._library.collections.remove(collection_id)
+
+    def take_back(self, collection_id: str) -> None:
+        """Undo that."""
+        if not self._library.collections.is_owned(collection_id, self._person):
+            raise KeyError(collection_id)
+        self._library.collections.take_back(collection_id)
 
     def move(self, conversation_id: str, collection: str | None) -> None:
         """Put a conversation of theirs into a collection that they see, or into none."""
@@ -87,25 +92,6 @@ class PersonalPeople(Part):
         self._library.people.take_out(collection_id, document_id)
 
 
-class PersonalJobs(Part):
-    """Documents of their own on their way into the library."""
-
-    def get(self, job_id: str) -> Job:
-        """The job of a document of their own."""
-        job = self._library.jobs.get(job_id)
-        if self._library.people.role(self._person, job.document_id) != "owner":
-            raise KeyError(job_id)
-        return job
-
-    def submit_all(self, kind: str, requests: Sequence[Request]) -> list[Job]:
-        """Have accepted documents read."""
-        if kind != "add" or not all(request.document_id for request in requests):
-            raise NotAllowed("This is work on the library as a whole.", help="Ask whoever runs it.")
-        for request in requests:
-            self._rights.own(request.document_id)
-        return self._library.jobs.submit_all(kind, requests)
-
-
 class PersonalModels(Part):
     """Which language models there are."""
 
@@ -113,10 +99,31 @@ class PersonalModels(Part):
         """Every model that can be chosen."""
         return list(self._library.language_models.statuses())
 
+    def suggestions(self) -> tuple[SuggestedModel, ...]:
+        """None: what is downloaded is for whoever runs the library to choose."""
+        return ()
+
     @property
     def folder(self) -> Path:
         """Where their files lie, which is told to nobody."""
         return self._library.language_models.folder
+
+
+class PersonalPreferences(Part):
+    """What a person chose for themselves, else what was chosen for the library."""
+
+    def get(self, name: str) -> str | None:
+        """A value that was chosen, or None."""
+        return self._library.preferences.get(self._own(name)) or self._library.preferences.get(name)
+
+    def set(self, name: str, value: str | None) -> None:
+        """Keep a value that they chose; None forgets it."""
+        self._library.preferences.set(self._own(name), value)
+
+    def _own(self, name: str) -> str:
+        if name != "model":
+            raise NotAllowed("This is chosen for the library as a whole.", help="Ask whoever runs it.")
+        return f"{name} of {self._person}"
 
 
 class PersonalAccess(Part):

@@ -63,6 +63,10 @@ class Collections:
         if not self._kept.take_back(collection_id):
             raise KeyError(collection_id)
 
+    def is_owned(self, collection_id: str, person: str) -> bool:
+        """Whether a collection is a person's own, also one that was removed and can be taken back."""
+        return self._kept.is_owned(collection_id, person)
+
     def move(self, conversation_id: str, collection: str | None) -> None:
         """Put a conversation into a collection, or into none."""
         self._kept.move(conversation_id, collection)

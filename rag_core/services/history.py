@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 from rag_core.cancellation import Cancellation
@@ -21,6 +22,10 @@ class History:
         self._storage = storage
         self._questions = questions
         self._kept = storage.conversations
+
+    def begin(self) -> str:
+        """An id for a conversation that begins."""
+        return str(uuid.uuid4())
 
     def get(self, conversation_id: str) -> Conversation:
         """A conversation's heading. Raises KeyError."""

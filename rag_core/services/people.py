@@ -42,6 +42,10 @@ class People:
         """Documents that a person sees, with the tags that they have for that person."""
         return self._kept.seen(person, documents)
 
+    def owned(self, person: str, ids: Sequence[str]) -> set[str]:
+        """Which of these documents are a person's own, those among them that are being removed."""
+        return self._kept.owned(person, ids) if ids else set()
+
     def give(self, ids: Iterable[str], person: str) -> None:
         """Make documents a person's own; "" makes them everybody's. Raises ConfigurationError for no address."""
         self._kept.give(list(ids), address_of(person) if person else "")

@@ -70,6 +70,14 @@ class DoorSettings(Group):
         default=(),
         description="who may use the pages where people sign in: e-mail addresses, or @example.org for all of it",
     )
+    apart: bool = Field(
+        default=False,
+        description="whoever signs in to the pages has documents and conversations of their own, and what is shared",
+    )
+    run_by: Several[str] = Field(
+        default=(),
+        description="who has the whole library where others have their own: e-mail addresses among the users",
+    )
     folders: Several[Path] = Field(default=(), description="folders whose files programs may add by their path")
     max_body_bytes: int = Field(default=4 * 2**20, ge=1024, description="largest request that is no upload, bytes")
     timeout_s: float = Field(default=600.0, gt=0, description="longest wait for the beginning of an answer, seconds")

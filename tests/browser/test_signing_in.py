@@ -18,7 +18,7 @@ from tests.browser.conftest import Server, serve
 from tests.browser.oidc_server import CLIENT, Provider, oidc_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-_SECRETS = """
+SECRETS = """
 [auth]
 redirect_uri = "http://127.0.0.1:{{port}}/oauth2callback"
 cookie_secret = "a secret of this test that is long enough"
@@ -37,7 +37,7 @@ def provider() -> Iterator[Provider]:
 @pytest.fixture
 def guarded(provider: Provider, tmp_path: Path) -> Iterator[Server]:
     """A Lectern that lets in whom its provider vouches for, if they are of example.org."""
-    (tmp_path / "secrets.toml").write_text(_SECRETS.format(client=CLIENT, url=provider.url))
+    (tmp_path / "secrets.toml").write_text(SECRETS.format(client=CLIENT, url=provider.url))
     told = {"STREAMLIT_SECRETS_FILES": str(tmp_path / "secrets.toml"), "LECTERN_DOORS__USERS": '["@example.org"]'}
     told["LECTERN_DOORS__VISITORS"] = "16"  # eight from one address
     with serve(tmp_path / "library", tmp_path / "log", **told) as running:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from dataclasses import replace as with_changes
@@ -252,6 +253,7 @@ class FakeLibrary:
         *,
         password: str | None = None,
         cancellation: Cancellation | None = None,
+        owner: str = "",
     ) -> Iterator[AddEvent]:
         if isinstance(site := sources[0], WebAddress):
             self.calls.append(("add", [site.address]))
@@ -269,7 +271,9 @@ class FakeLibrary:
                     break
                 yield replace(event, source=key)
 
-    def accept(self, sources: Sequence[Keyed], *, cancellation: Cancellation) -> Iterator[AddEvent]:
+    def accept(
+        self, sources: Sequence[Keyed], *, cancellation: Cancellation, owner: str = ""
+    ) -> Iterator[AddEvent]:  # fmt: skip
         self.calls.append(("accept", [item.source.name for item in sources]))
         for key, name in [(item.key, item.source.name) for item in sources]:
             first = self.script.get(name, [AddEvent(name, "waiting")])[0]
@@ -399,6 +403,9 @@ class FakeCatalogue:
 class FakeHistory:
     def __init__(self, library: FakeLibrary) -> None:
         self.library = library
+
+    def begin(self) -> str:
+        return uuid.uuid4().hex
 
     def agent(self, conversation_id: str) -> bool | None:
         return None

@@ -12,7 +12,7 @@ from tests.pages.conftest import FakeLibrary, a_document
 def test_a_change_is_noted_with_its_end_and_a_look_is_not() -> None:
     fake = FakeLibrary()
     fake.held = [a_document("a")]
-    library = audited(fake)  # type: ignore[arg-type]
+    library = audited(fake, fake)  # type: ignore[arg-type]
     library.documents()
     document = fake.held[0].id
     library.remove(document)

@@ -129,3 +129,31 @@ def test_what_works_in_the_background_has_the_library_of_whoever_asked(library: 
     pictures.close()
     assert len(asked_in) >= 3
     assert all(asked_in)
+
+
+def test_what_is_in_the_background_is_shown_to_whoever_asked_alone(library: FakeLibrary) -> None:
+    looking = ["ada"]
+    library.events = [StreamEvent(answer=an_answer())]
+    library.gate.clear()
+    questions = RunningAnswers(lambda: library, lambda: looking[0])  # type: ignore[arg-type,return-value]
+    pictures = Thumbnails(lambda: library, lambda: looking[0])  # type: ignore[arg-type,return-value]
+    board = SuggestionBoard(lambda: library, lambda: looking[0])  # type: ignore[arg-type,return-value]
+    adas = questions.ask("c", "Why?", None)
+    pictures.ask([("d", 1)])
+    until(lambda: not pictures.missing([("d", 1)]))
+    until(lambda: board.of([], Scope(), []) is not None)
+    looking[0] = "bob"
+    assert questions.of("c") is None
+    questions.stop("c")
+    questions.dismiss("c")
+    assert pictures.missing([("d", 1)]) == [("d", 1)]
+    assert pictures.get(("d", 1)) is None
+    assert board.of([], Scope(), []) is None
+    assert questions.ask("c", "And?", None).id != adas.id
+    looking[0] = "ada"
+    assert (asking := questions.of("c")) is not None
+    assert asking.id == adas.id
+    library.gate.set()
+    until(lambda: (asking := questions.of("c")) and asking.finished)
+    board.close()
+    pictures.close()

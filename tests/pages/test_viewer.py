@@ -29,7 +29,7 @@ def made(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def client(made: Library, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
-    monkeypatch.setattr(resources, "library", lambda: made)
+    monkeypatch.setattr(resources, "library", lambda cookies=None: made)
     return TestClient(Starlette(routes=viewer.routes()))
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import scoping
+from pages.parts import scoping, signing_in
 from pages.parts.insights import looked_up
 from pages.parts.language import _, msgid
 from pages.parts.state import InsightsState
@@ -52,8 +52,9 @@ def narrow(scope: Scope) -> None:
 
 
 def view() -> str:
-    """The chart to be looked at."""
-    return _choice(_("Chart"), VIEWS, "view", "asked")
+    """The chart to be looked at; the map is of the library as a whole."""
+    views = {name: told for name, told in VIEWS.items() if not (name == "map" and signing_in.is_apart())}
+    return _choice(_("Chart"), views, "view", "asked")
 
 
 def _choice(label: str, options: dict[str, str], name: str, first: str) -> str:

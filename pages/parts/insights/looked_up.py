@@ -11,7 +11,7 @@ from rag_core.domain import CorpusMap, Drawing, Insights, QuestionGroup, Scope
 
 
 class Asked(NamedTuple):
-    """What the page is asked for. `state` tells the library as it is now, and the day, from any other."""
+    """What the page is asked for. `state` tells the library as it is now and whose it is, and the day, from others."""
 
     days: int | None
     scope: Scope

@@ -107,6 +107,11 @@ class CollectionStore:
             connection.execute("UPDATE collections SET removed_at = NULL WHERE id = %s", (storable(collection_id),))
         return row is not None
 
+    def is_owned(self, collection_id: str, person: str) -> bool:
+        """Whether a collection is a person's own, also one that was removed."""
+        row = self._database.row("SELECT owner FROM collections WHERE id = %s", (storable(collection_id),))
+        return row is not None and row[0] == person
+
     def move(self, conversation_id: str, collection_id: str | None) -> None:
         """Put a conversation into a collection, or into none."""
         self._database.execute(

@@ -124,6 +124,14 @@ class PeopleStore:
         )
         self._forget(*ids)
 
+    def owned(self, person: str, ids: Sequence[str]) -> set[str]:
+        """Which of these documents are a person's own, those among them that are being removed."""
+        rows = self._database.rows(
+            "SELECT id FROM documents WHERE owner = %s AND id = ANY(%s)",
+            (storable(person), [storable(one) for one in ids]),
+        )
+        return {row[0] for row in rows}
+
     def members(self, collection_id: str) -> dict[str, Membership]:
         """With whom a collection is shared, and what each may do, its owner not among them."""
         rows = self._database.rows(

@@ -19,6 +19,7 @@ from rag_core import Scope
 from rag_core.domain import Question
 from rag_core.errors import ConfigurationError, NotAllowed
 from rag_core.personal import library_of
+from rag_core.settings import DoorSettings
 from tests.rag_core.api.house import (
     ADA,
     BOB,
@@ -362,10 +363,13 @@ def test_a_key_of_a_person_runs_nothing_and_opens_nothing_where_people_sign_in(h
             assert bob.get(path).status_code in (403, 405), path
         with bob.stream("GET", "/api/v1/jobs/events") as events:
             assert "NotOffered" in next(line for line in events.iter_lines() if line.startswith("data:"))
-        house.served.doors.sign_in = Everybody()
+        before, house.served.doors.sign_in = house.served.doors.settings, Everybody()
         try:
             assert bob.get("/api/v1/documents").status_code == 403
+            house.served.doors.settings = DoorSettings(apart=True, rate_per_s=1e6)
+            assert bob.get("/api/v1/documents").status_code == 200
         finally:
+            house.served.doors.settings = before
             house.served.doors.sign_in = None
         assert bob.get("/api/v1/documents").status_code == 200
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from rag_core import Library, Scope, Upload
 from rag_core.domain import Document, DocumentFilter
+from rag_core.errors import NotAllowed
+from rag_core.jobs import Request
 from rag_core.personal import library_of
 from rag_core.retrieval.scope import documents_within
 from rag_core.storage.postgres.changes import Waiting
 from rag_core.storage.postgres.database import Database
 from tests.conftest import add_text
+from tests.rag_core.jobs.until import until
 
 ADA, BOB = "ada@example.org", "bob@example.org"
 BREAD = "A loaf of rye bread costs 4.20."
@@ -201,3 +206,122 @@ def test_what_a_person_sees_is_looked_up_once_for_each_search_of_an_answer(
     monkeypatch.setattr("rag_core.retrieval.indexes.documents_within", within)
     assert "4.20" in library_of(library, BOB).ask(PRICE).text
     assert 0 < len(looked) <= 6
+
+
+def finished(library: Library) -> bool:
+    return all(job.finished for job in library.jobs.all())
+
+
+def test_what_is_sent_as_a_job_is_the_senders_own_and_so_is_the_job(library: Library) -> None:
+    ada, bob = library_of(library, ADA), library_of(library, BOB)
+    team = ada.collections.make("Team")
+    library.people.share(team.id, BOB, "reader")
+    into = {"collection": team.id, "path": "/etc/passwd", "of": ADA, "tags": ["Fired soon"]}
+    for sender in (ada, bob):
+        sent = Upload("bakery.txt", BREAD.encode())
+        sender.jobs.submit_all("add", [Request(sent.name, into, private=sent)])
+    library.jobs.submit_all("add", [Request("tea.txt", private=Upload("tea.txt", b"Tea costs 2.10."))])
+    until(lambda: finished(library))
+    (adas,), (bobs,) = ada.jobs.all("add"), bob.jobs.all()
+    assert adas.document_id != bobs.document_id
+    assert [library.people.role(ADA, one.document_id) for one in (adas, bobs)] == ["owner", None]
+    assert ada.document(adas.document_id).tags == ("Team",)
+    assert bob.document(bobs.document_id).tags == (), "who reads a collection puts nothing into it"
+    assert [len(one.jobs.all()) for one in (ada, bob, library)] == [1, 1, 3]
+    assert (ada.jobs.busy("add"), ada.jobs.ended("add"), ada.jobs.all("evaluate")) == (False, 1, ())
+    with pytest.raises(KeyError):
+        bob.jobs.get(adas.id)
+    assert not bob.jobs.can_retry(adas.id)
+    for act in (bob.jobs.dismiss, bob.jobs.cancel, bob.jobs.retry):
+        act(adas.id)
+    bob.jobs.clear("add")
+    assert [job.id for job in ada.jobs.all()] == [adas.id]
+    assert bob.jobs.all() == ()
+    for kind, request in (
+        ("add", Request("passwd", {"path": "/etc/passwd"})),
+        ("add", Request("x", private="a password")),
+        ("verify", Request("x")),
+    ):
+        with pytest.raises(NotAllowed):
+            bob.jobs.submit_all(kind, [request])
+    again = Request("bakery.txt", {"retry": True}, document_id=adas.document_id)
+    with pytest.raises(NotAllowed):
+        bob.jobs.submit_all("add", [again])
+    library.people.unshare(team.id, BOB)
+    with pytest.raises(KeyError):
+        bob.jobs.submit_all("add", [again])
+
+
+def test_documents_of_an_archive_are_its_senders_own(library: Library) -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("bakery.txt", BREAD)
+        archive.writestr("tea.txt", "Tea costs 2.10.")
+    ada, sent = library_of(library, ADA), Upload("all.zip", held.getvalue())
+    ada.jobs.submit_all("add", [Request(sent.name, private=sent)])
+    until(lambda: finished(library) and len(ada.documents()) == 2)
+    assert len(ada.jobs.all()) == 3
+    assert library_of(library, BOB).documents() == []
+
+
+def test_who_edits_a_collection_sends_files_into_it(library: Library, shared: Document) -> None:
+    ada, bob = library_of(library, ADA), library_of(library, BOB)
+    (team,) = ada.collections.all()
+    ada.people.share(team.id, BOB, "editor")
+    sent = Upload("cheese.txt", b"A wheel of mountain cheese costs 31.50.")
+    bob.jobs.submit_all("add", [Request(sent.name, {"collection": team.id}, private=sent)])
+    until(lambda: finished(library))
+    library.storage.settle()
+    assert "31.50" in ada.ask("@Team What does a wheel of mountain cheese cost?").text
+
+
+def test_removals_are_taken_back_by_whose_they_are(library: Library, shared: Document) -> None:
+    ada, bob = library_of(library, ADA), library_of(library, BOB)
+    (team,) = ada.collections.all()
+    with pytest.raises(NotAllowed):
+        bob.catalogue.set_aside([shared.id])
+    assert ada.catalogue.set_aside([shared.id]) == [shared.id]
+    assert bob.catalogue.take_back([shared.id]) == []
+    assert bob.documents() == []
+    assert ada.catalogue.take_back([shared.id]) == [shared.id]
+    ada.collections.remove(team.id)
+    with pytest.raises(KeyError):
+        bob.collections.take_back(team.id)
+    ada.collections.take_back(team.id)
+    assert [one.id for one in bob.documents()] == [shared.id]
+
+
+def test_a_conversation_that_begins_keeps_its_name(library: Library, shared: Document) -> None:
+    ada, bob = library_of(library, ADA), library_of(library, BOB)
+    begun = ada.history.begin()
+    assert ada.ask(PRICE, conversation=begun).conversation == begun
+    (kept,) = ada.conversations()
+    assert kept.id == begun
+    assert bob.messages(begun) == []
+    assert bob.ask(PRICE, conversation=begun).conversation != begun
+    assert [len(one.messages(begun)) for one in (ada, bob)] == [1, 1]
+    named = ada.ask(PRICE, conversation="by a name of one's own").conversation
+    assert ada.ask(PRICE, conversation="by a name of one's own").conversation == named
+
+
+def test_which_model_answers_each_chooses_for_themselves(library: Library) -> None:
+    ada, bob = library_of(library, ADA), library_of(library, BOB)
+    library.preferences.set("model", "gemini")
+    ada.preferences.set("model", "extractive")
+    assert [one.preferences.get("model") for one in (ada, bob, library)] == ["extractive", "gemini", "gemini"]
+    with pytest.raises(NotAllowed):
+        ada.preferences.set("settings", "{}")
+    with pytest.raises(NotAllowed):
+        ada.preferences.get("settings")
+
+
+def test_charts_are_of_ones_own_questions(library: Library, shared: Document) -> None:
+    ada, bob = library_of(library, ADA), library_of(library, BOB)
+    ada.ask(PRICE)
+    assert ada.insights.state() != bob.insights.state()
+    assert "asked" in {drawing.key for drawing in ada.insights.drawings(ada.insights.of())}
+    assert "asked" not in {drawing.key for drawing in bob.insights.drawings(bob.insights.of())}
+    (asked,) = ada.insights.of().asked
+    assert (asked.asked, [one.asked for one in bob.insights.of().asked]) == (1, [0])
+    with pytest.raises(NotAllowed):
+        bob.insights.corpus_map()
