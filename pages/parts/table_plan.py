@@ -191,8 +191,8 @@ def _wanted(condition: TableCondition, choices: Sequence[str]) -> TableCondition
     )
     comparison = named[how]
     if not is_of_days:
-        ends = (condition.values[0], condition.values[-1])[: 2 if comparison == "within" else 1]
-        numbers = [st.text_input(_("Number"), end, key=f"chat_condition_{at}").strip() for at, end in enumerate(ends)]
+        said = (condition.values[0], condition.values[-1])[: 2 if comparison == "within" else 1]
+        numbers = [st.text_input(_("Number"), end, key=f"chat_condition_{at}").strip() for at, end in enumerate(said)]
         return replace(condition, comparison=comparison, values=tuple(numbers)) if all(numbers) else None
     days = [
         st.date_input(_(label), date.fromisoformat(value), *_DAYS, key=f"chat_condition_{label}")
