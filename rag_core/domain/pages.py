@@ -8,6 +8,7 @@ from typing import Any
 
 # The recogniser of what is heard.
 WHISPER = "Whisper"
+_EDGES = 4  # of a box
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,9 @@ class Figure:
 
     @property
     def row(self) -> list[int | str | float]:
-        """As plain values: its span, its part, and if it has a box its four fractions and the span of its words."""
-        return [self.start, self.end, self.part, *((*astuple(self.box), *(self.words or ())) if self.box else ())]
+        """As plain values: its span, its part, the four fractions of its box and the span of its words, if it has
+        these."""
+        return [self.start, self.end, self.part, *(astuple(self.box) if self.box else ()), *(self.words or ())]
 
     def behind(self, at: int, by: int) -> Figure:
         """The same once so many characters are put into the page's text at a place."""
@@ -104,8 +106,9 @@ class Figure:
     def of_row(cls, row: Sequence[Any]) -> Figure:
         """The figure that gave a row."""
         start, end, part, *places = row
-        box, words = places[:4], tuple(map(int, places[4:]))
-        return cls(int(start), int(end), Box(*box) if box else None, part, (words[0], words[1]) if words else None)
+        box, words = (places[:4], places[4:]) if len(places) >= _EDGES else ([], places)
+        span = (int(words[0]), int(words[1])) if words else None
+        return cls(int(start), int(end), Box(*box) if box else None, part, span)
 
 
 def _behind(span: tuple[int, int], at: int, by: int) -> tuple[int, int]:

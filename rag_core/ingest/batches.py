@@ -14,7 +14,7 @@ from rag_core.ingest import stages
 from rag_core.ingest.context import RunContext
 from rag_core.ingest.executor import Executor
 from rag_core.ingest.work import Work
-from rag_core.reading.base import LOCKABLE, RawPage
+from rag_core.reading.base import LOCKABLE, PICTURED, RawPage
 from rag_core.reading.ocr import recognised_page
 from rag_core.storage import Stored
 from rag_core.storage.blobs import Blob
@@ -119,21 +119,29 @@ def _read_all(run: RunContext, works: Sequence[Work], ahead: Executor) -> Sequen
     files = [_file(run, work) for work in works]
     read = run.stages.parse_small(files, run.settings.reading, stopped=lambda: run.stopped(None))
     return [
-        _read(run, work, ahead, is_locked=True) if isinstance(found, EncryptedDocument) else found
+        _read(run, work, ahead, alone=True) if _is_read_alone(work.document, found) else found
         for work, found in zip(works, read, strict=True)
     ]  # fmt: skip
 
 
-def _file(run: RunContext, work: Work, *, is_locked: bool = False) -> stages.File:
+def _is_read_alone(document: Document, found: ParsedDocument | LecternError) -> bool:
+    """Whether a small document needs more than others: its password, or what was recognised in its pictures."""
+    if isinstance(found, LecternError):
+        may_be_pictures = isinstance(found, UnreadableDocument) and document.media_type in PICTURED
+        return may_be_pictures or isinstance(found, EncryptedDocument)
+    return any(figure.awaits for page in found.pages for figure in page.figures)
+
+
+def _file(run: RunContext, work: Work, *, alone: bool = False) -> stages.File:
     """What reading a document needs. Few small ones have a password; asking for it costs a transaction."""
     blob = Blob(run.storage.files.address, work.document.id)
-    if work.is_small and not is_locked:
+    if work.is_small and not alone:
         return stages.File(blob, work.names)
     kept = run.storage.documents.password(work.document.id) if work.document.media_type in LOCKABLE else None
     return stages.File(blob, work.names, run.password or kept, _recognised(run, work.document))
 
 
-def _read(run: RunContext, work: Work, ahead: Executor, *, is_locked: bool = False) -> ParsedDocument | LecternError:
+def _read(run: RunContext, work: Work, ahead: Executor, *, alone: bool = False) -> ParsedDocument | LecternError:
     done = 0
 
     def begun(pages: int, so_far: Callable[[], ParsedDocument]) -> None:
@@ -148,7 +156,7 @@ def _read(run: RunContext, work: Work, ahead: Executor, *, is_locked: bool = Fal
         ahead.put(_cut(run, [replace(work, parsed=new, whole=False)], work.source))
 
     try:
-        file = _file(run, work, is_locked=is_locked)
+        file = _file(run, work, alone=alone)
         parsed = run.stages.parse(
             file, run.settings.reading, begun=begun, stopped=lambda: run.stopped(work.source),
             progress=lambda done, total: run.tell(work.source, "reading", done, total),
@@ -162,7 +170,7 @@ def _read(run: RunContext, work: Work, ahead: Executor, *, is_locked: bool = Fal
 
 def _recognised(run: RunContext, document: Document) -> dict[int, RawPage] | None:
     """What text recognition has read of a document; None where there is to be none."""
-    if run.settings.ocr.engine == "none" or not document.is_recognisable:
+    if run.settings.ocr.engine == "none" or not (document.is_recognisable or document.media_type in PICTURED):
         return None
     return {
         number: recognised_page(number, content)

@@ -8,10 +8,11 @@ from pathlib import PurePosixPath
 
 from rag_core.domain import Page, ParsedDocument
 from rag_core.errors import LecternError, UnreadableDocument
-from rag_core.reading.base import IMAGES, PDF, Details, RawPage
+from rag_core.reading.base import IMAGES, PDF, Details, Heading, RawPage
 from rag_core.reading.continued import repeat_heads
 from rag_core.reading.headings import guess_sections
 from rag_core.reading.hyphens import with_whole_words
+from rag_core.reading.ocr.picture_words import behind_words
 from rag_core.reading.papers import with_abstract
 from rag_core.reading.running import without_running_titles
 from rag_core.reading.sections import FEW, place, together
@@ -29,7 +30,7 @@ def assemble(
     if media_type == PDF:
         pages = with_whole_words(without_running_titles(pages))
     # Of a document that is still being read the outline says more.
-    found = place((heading for heading in details.headings if heading.page <= len(pages)), pages)
+    found = place(_headings(details, [item.page for item in raw]), pages)
     if len(found) <= FEW and media_type in (PDF, *IMAGES):
         guessed = guess_sections([_as_seen(item, page) for item, page in zip(raw, pages, strict=True)])
         found = together(found, guessed)
@@ -48,6 +49,15 @@ def assemble(
         notes=(*_page_notes(raw), *([] if recognising else _scan_notes(scanned)), *details.notes),
         to_recognise=tuple(item.page.number for item in raw if item.awaits) if recognising else (),
     )
+
+
+def _headings(details: Details, pages: Sequence[Page]) -> Iterator[Heading]:
+    """The headings of the pages that were read, where words in pictures that stand before them put them."""
+    for heading in details.headings:
+        if heading.page <= len(pages):
+            start = heading.start
+            moved = start if start is None else behind_words(pages[heading.page - 1], start)
+            yield replace(heading, start=moved)
 
 
 def _as_seen(raw: RawPage, page: Page) -> RawPage:
@@ -79,7 +89,7 @@ def require_text(
     notes: on what was not read, which may be why. recognising: a document may have none yet; one of pictures in which
     recognition found none has said so.
     """
-    if any(item.page.text.strip() or item.page.recogniser or (recognising and item.pictures) for item in raw):
+    if any(item.page.text.strip() or item.page.recogniser or (recognising and item.awaits) for item in raw):
         return
     if deadly:
         raise deadly

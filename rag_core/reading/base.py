@@ -67,6 +67,8 @@ MP4 = "video/mp4"
 WEBM = "video/webm"
 LOCKABLE = (PDF, DOCX, XLSX, PPTX, XLSB, DOC, XLS, PPT)
 """Kinds whose files may ask for a password."""
+PICTURED = (DOCX, PPTX, EPUB, HTML, MARKDOWN)
+"""Kinds whose files may hold pictures that are shown in their text, and whose words are recognised."""
 SHEETS = (XLSX, XLSB, XLS, ODS)
 IMAGES = (PNG, JPEG, TIFF, WEBP, BMP, GIF, AVIF, HEIC)
 SOUNDS = (MP3, M4A, WAV, OGG, FLAC, AAC, AMR, MP4, WEBM)

@@ -16,12 +16,15 @@ from rag_core.reading.image import embedded_image
 
 def draw_part(path: Path, part: str, width_px: int) -> PageImage:
     """A picture of a file as PNG. Raises UnreadableDocument where it is not there or damaged, LimitExceeded."""
+    return embedded_image(part_bytes(path, part), width_px)
+
+
+def part_bytes(path: Path, part: str) -> bytes:
+    """The bytes of a picture of a file. Raises UnreadableDocument where it is not there."""
     try:
         if part.startswith(DATA_PART):
-            data = data_of(path.read_text("latin-1"), part)
-        else:
-            with archive.checked(path) as opened:
-                data = opened.read(part)
+            return data_of(path.read_text("latin-1"), part)
+        with archive.checked(path) as opened:
+            return opened.read(part)
     except (KeyError, ValueError, *archive.BROKEN) as error:
         raise UnreadableDocument("The picture is damaged, or not in the file.") from error
-    return embedded_image(data, width_px)

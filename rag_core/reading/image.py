@@ -96,11 +96,16 @@ def turned(picture: PageImage, degrees: int) -> PageImage:
         return PageImage(_png(upright), upright.width, upright.height)
 
 
-def embedded_image(data: bytes, width_px: int) -> PageImage:
-    """A picture that a document holds as PNG, never larger than it is. Raises UnreadableDocument, LimitExceeded."""
+def embedded(data: bytes, width_px: int, height_px: int = MAX_SHOWN_PIXELS) -> Image:
+    """A picture that a document holds as RGB, never larger than it is. Raises UnreadableDocument, LimitExceeded."""
     with _frame(io.BytesIO(data), _FORMATS) as frame:
-        image = _drawn(frame, width_px, MAX_SHOWN_PIXELS)
-        return PageImage(_png(image), image.width, image.height)
+        return _drawn(frame, width_px, height_px)
+
+
+def embedded_image(data: bytes, width_px: int) -> PageImage:
+    """The same as PNG."""
+    image = embedded(data, width_px)
+    return PageImage(_png(image), image.width, image.height)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def _figures(text: str) -> Iterator[Figure]:
     for picture in _PICTURE.finditer(text):
         below = _BELOW.match(text, picture.end())
         end = below.end() if below and caption_likelihood(below[1]) > 1 else picture.end()
-        yield Figure(picture.start(), end, part=picture[1])
+        yield Figure(picture.start(), end, part=picture[1], words=(end, end))
 
 
 def find_headings(text: str, page: int) -> Iterator[Heading]:

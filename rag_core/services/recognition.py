@@ -7,14 +7,23 @@ while its chunks of before answer. Whoever is stopped or killed goes on with the
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Page, Progress
-from rag_core.errors import Cancelled, LecternError, ModelUnavailable, StoreUnavailable
+from rag_core.errors import (
+    Cancelled,
+    LecternError,
+    LimitExceeded,
+    ModelUnavailable,
+    StoreUnavailable,
+    UnreadableDocument,
+    UnsupportedDocument,
+)
 from rag_core.ingest import Ingest
-from rag_core.reading.ocr import PageRecogniser, page_content, picture_lines, recognised_page
+from rag_core.reading.base import RawPage
+from rag_core.reading.ocr import PageRecogniser, page_content, picture_lines, pictures_page, recognised_page
 from rag_core.settings import Settings
 from rag_core.storage import Storage
 from rag_core.storage.postgres.recognition import Recognition, WaitingPage
@@ -73,7 +82,7 @@ class Recognising:
                 total = done + self.left()
                 for page in pages:
                     yield Progress("recognising", done, total, page.title)
-                    stopped = token.is_set() or self._closing.is_set() or not self._recognise(page)
+                    stopped = token.is_set() or self._closing.is_set() or not self._recognise(page, token)
                     if stopped:
                         break
                     done += 1
@@ -115,13 +124,12 @@ class Recognising:
         here = [document_id for document_id in ids if self._storage.files.has(document_id)]
         return here, [document_id for document_id in ids if document_id not in here]
 
-    def _recognise(self, page: WaitingPage) -> bool:
+    def _recognise(self, page: WaitingPage, token: Cancellation) -> bool:
         """Recognise one page and keep what was read. Returns whether that was not stopped."""
-        path = self._storage.files.path(page.document_id)
-        password = self._storage.documents.password(page.document_id)
         try:
             with stage("recognition", page.document_id):
-                raw = self._recogniser.recognise(self._settings().ocr, path, page.media_type, page.number, password)
+                parts = self._parts(page)
+                raw = self._read_parts(page, parts, token) if parts else self._read(page)
                 self._store.put(page.document_id, page.number, page_content(raw))
         except Cancelled:
             return False
@@ -130,6 +138,33 @@ class Recognising:
         except LecternError as error:
             self._store.fail(page.document_id, page.number, str(error))
         return True
+
+    def _parts(self, page: WaitingPage) -> list[str]:
+        """The pictures of a page that wait, where the file holds each by a name."""
+        figures = (
+            one for found in self._storage.documents.pages(page.document_id, page.number) for one in found.figures
+        )
+        return list(dict.fromkeys(figure.part for figure in figures if figure.awaits and figure.part))
+
+    def _read_parts(self, page: WaitingPage, parts: Sequence[str], token: Cancellation) -> RawPage:
+        """The pictures of a page one by one; one that cannot be read says nothing, unless all are so."""
+        read: list[tuple[str, Page]] = []
+        failed: LecternError | None = None
+        for part in parts:
+            if token.is_set() or self._closing.is_set():
+                raise Cancelled("Text recognition was stopped.")
+            try:
+                read.append((part, self._read(page, part).page))
+            except (UnreadableDocument, LimitExceeded, UnsupportedDocument) as error:
+                failed = error
+        if failed and not read:
+            raise failed
+        return pictures_page(page.number, read)
+
+    def _read(self, page: WaitingPage, part: str = "") -> RawPage:
+        path = self._storage.files.path(page.document_id)
+        password = self._storage.documents.password(page.document_id)
+        return self._recogniser.recognise(self._settings().ocr, path, page.media_type, page.number, password, part)
 
     def _put_in_place(self, document_id: str | None = None) -> None:
         """Have documents, or this one, found by what was read of them, where that is worth it."""

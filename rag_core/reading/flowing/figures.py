@@ -21,16 +21,25 @@ class Placed:
 
 
 def figures_of(placed: Sequence[Placed]) -> dict[int, tuple[Figure, ...]]:
-    """The figures of each page. The caption is the block behind the picture, else the one before it."""
+    """The figures of each page. The caption is the block behind the picture, else the one before it.
+
+    What the file shows again, as letterheads are, has no words to recognise.
+    """
     found: dict[int, tuple[Figure, ...]] = {}
     captions = {one.order: one for one in placed if one.is_caption}
     taken: set[int] = set()
+    shown = {""}
     for one in placed:
         spans = [span for span in (one, *_captions(one, captions, taken)) if span.end > span.start] or [one]
         start, end = min(span.start for span in spans), max(span.end for span in spans)
-        own = tuple(Figure(start, end, part=part) for part in one.pictures)
+        own = tuple(_figure(start, end, part, part not in shown) for part in one.pictures)
+        shown |= {*one.pictures}
         found[one.page] = (*found.get(one.page, ()), *own)
     return {page: figures for page, figures in found.items() if figures}
+
+
+def _figure(start: int, end: int, part: str, is_new: bool) -> Figure:
+    return Figure(start, end, part=part, words=(end, end) if is_new else None)
 
 
 def _captions(one: Placed, captions: dict[int, Placed], taken: set[int]) -> Iterator[Placed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ import pypdfium2
 
 from rag_core.errors import UnreadableDocument
 from rag_core.reading.base import PDF
-from rag_core.reading.image import ImageDocument
+from rag_core.reading.embedded import part_bytes
+from rag_core.reading.flowing.locked import unlocked
+from rag_core.reading.image import ImageDocument, embedded
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 LONGEST_PX = 2600
 _MOST_PIXELS = 12_000_000
 _MOST_SCALE = 6.0
+# A fiftieth of a sheet of A4 at 96 dots an inch, as screens show it.
+_LEAST_PIXELS = 18_000
 
 
 def draw(path: Path, media_type: str, password: str | None, number: int) -> tuple[Image, tuple[float, float]]:
@@ -29,6 +34,13 @@ def draw(path: Path, media_type: str, password: str | None, number: int) -> tupl
     if raw.page.error:
         raise UnreadableDocument(raw.page.error)
     return document.image(number, LONGEST_PX), (raw.page.width_pt, raw.page.height_pt)
+
+
+def draw_part(path: Path, password: str | None, part: str) -> Image | None:
+    """A picture that a file holds as RGB; None for one that is too small for words. Raises as `draw`."""
+    with unlocked(path, password) or nullcontext() as plain:
+        picture = embedded(part_bytes(Path(plain.name) if plain else path, part), LONGEST_PX, LONGEST_PX)
+    return picture if picture.width * picture.height >= _LEAST_PIXELS else None
 
 
 def _draw_pdf(path: Path, password: str | None, number: int) -> tuple[Image, tuple[float, float]]:

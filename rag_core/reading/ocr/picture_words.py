@@ -1,7 +1,8 @@
 """What text recognition read in the pictures of a page that has text of its own: lines of the page, at their figures.
 
-The page is recognised as a whole. Of what was read, a figure has the lines that stand in its box, but for those that
-the page's own text has there.
+A page of a PDF is recognised as a whole. Of what was read, a figure has the lines that stand in its box, but for those
+that the page's own text has there. Where a document has no pages of its own each picture is recognised by itself, and
+its figure has the lines that its caption does not say.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from rag_core.domain import Box, Figure, Line, Page
 from rag_core.reading.base import Face, RawPage
 from rag_core.reading.hyphens import SOFT_HYPHEN
+from rag_core.reading.sections import bare_words
 
 # Fewer letters than this are a stain or a part of a photograph.
 _LEAST_LETTERS = 4
@@ -23,10 +25,24 @@ def with_words(raw: RawPage, recognised: RawPage) -> RawPage:
     figures = raw.page.figures
     own = raw.page.lines
     for at in sorted(range(len(figures)), key=lambda at: figures[at].end, reverse=True):
-        if figures[at].awaits:
-            found = () if recognised.page.turned else _found(recognised.page, figures[at], own)
-            raw = _with_words_of(raw, at, recognised.page.text, tuple(found))
+        if figures[at].awaits and figures[at].part:
+            raw = _with_words_of(raw, at, _unsaid(recognised.page, figures[at], raw.page.text), ())
+        elif figures[at].awaits:
+            found = () if recognised.page.turned else tuple(_found(recognised.page, figures[at], own))
+            words = "\n".join(recognised.page.text[line.start : line.end] for line in found)
+            raw = _with_words_of(raw, at, words, found)
     return raw
+
+
+def pictures_page(number: int, read: Sequence[tuple[str, Page]]) -> RawPage:
+    """The pictures of a page, each by its name with how it was recognised, as one page."""
+    text, figures = "", []
+    for part, page in read:
+        text += "\n\n" if text else ""
+        figures.append(Figure(0, 0, part=part, words=(len(text), len(text) + len(page.text))))
+        text += page.text
+    name = next((page.recogniser for _, page in read), "")
+    return RawPage(Page(number, text, recogniser=name, figures=tuple(figures)))
 
 
 def picture_lines(page: Page, read: Page) -> Iterator[Line]:
@@ -69,6 +85,22 @@ def _words(page: Page) -> list[Span]:
     return sorted(figure.words for figure in page.figures if figure.words and not figure.awaits)
 
 
+def behind_words(page: Page, start: int) -> int:
+    """Where a place of the page's own text is, now that its pictures have their words."""
+    for words in _words(page):
+        if words[0] <= start:
+            start += words[1] - words[0]
+    return start
+
+
+def _unsaid(read: Page, figure: Figure, text: str) -> str:
+    """What was read in a picture that a file holds, but for what its caption or the words for it say."""
+    at, end = next((one.words for one in read.figures if one.part == figure.part and one.words), (0, 0))
+    said = bare_words(text[figure.start : figure.end])
+    lines = read.text[at:end].replace(SOFT_HYPHEN, "").split("\n")
+    return "\n".join(line for line in lines if (bare := bare_words(line)) and bare not in said)
+
+
 def _found(read: Page, figure: Figure, own: Sequence[Line]) -> Iterator[Line]:
     for line in read.lines:
         is_own = any(_within(line.box, one.box) or _within(one.box, line.box) for one in own)
@@ -76,16 +108,17 @@ def _found(read: Page, figure: Figure, own: Sequence[Line]) -> Iterator[Line]:
             yield line
 
 
-def _with_words_of(raw: RawPage, which: int, said: str, found: Sequence[Line]) -> RawPage:
-    """The page with some lines of what was `said` as the words of one of its figures."""
+def _with_words_of(raw: RawPage, which: int, words: str, found: Sequence[Line]) -> RawPage:
+    """The page with the words of one of its figures. found: their lines, where the page has places for them."""
     page, figure = raw.page, raw.page.figures[which]
-    words = "\n".join(said[line.start : line.end] for line in found)
     if sum(map(str.isalnum, words)) < _LEAST_LETTERS:
         kept = replace(figure, words=None)
         return replace(raw, page=replace(page, figures=(*page.figures[:which], kept, *page.figures[which + 1 :])))
-    at = page.text.find("\n", figure.end) if figure.end else 0
+    gap = "\n" if figure.box else "\n\n"
+    at = page.text.find(gap, figure.end) if figure.end else 0
     at = len(page.text) if at < 0 else at
-    piece = f"\n{words}" if at else f"{words}\n\n"
+    at = max([at, *(one.words[1] for one in page.figures if one.words and not one.awaits and one.words[0] == at)])
+    piece = f"{gap}{words}" if at else f"{words}\n\n"
     figures = [one.behind(at, len(piece)) for one in page.figures]
     figures[which] = replace(figure, words=(at, at + len(piece)))
     first = next((place for place, line in enumerate(page.lines) if line.start >= at), len(page.lines))

@@ -33,15 +33,22 @@ class PageRecogniser:
         self._closed = False
 
     def recognise(
-        self, settings: OcrSettings, path: Path, media_type: str, number: int, password: str | None = None
+        self,
+        settings: OcrSettings,
+        path: Path,
+        media_type: str,
+        number: int,
+        password: str | None = None,
+        part: str = "",
     ) -> RawPage:
-        """One page as recognition reads it, its text empty where it finds none.
+        """One page as recognition reads it, or a picture of it by its name in the file, the text empty where it finds
+        none.
 
         Raises ModelUnavailable where the recogniser is missing, Cancelled when closed meanwhile, and for this page
         LimitExceeded or UnreadableDocument.
         """
         request = {
-            "path": str(path.absolute()), "media_type": media_type, "password": password, "page": number,
+            "path": str(path.absolute()), "media_type": media_type, "password": password, "page": number, "part": part,
             "engine": settings.engine, "languages": settings.languages, "threads": settings.threads or usable_cores(),
         }  # fmt: skip
         with self._turn:

@@ -1,7 +1,7 @@
 """The recognising process from within: reads the text of one page at a time, or what is said in it.
 
-A request has "path", "media_type", "password", "page" and the options of a recogniser; a response has "page" or
-"error".
+A request has "path", "media_type", "password", "page", the "part" that is a picture of it, or "", and the options of a
+recogniser; a response has "page" or "error".
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
+from rag_core.domain import Page
 from rag_core.reading import wire
 from rag_core.reading.base import SOUNDS, RawPage
 from rag_core.reading.ocr.base import Options, Recogniser
-from rag_core.reading.ocr.drawing import draw
+from rag_core.reading.ocr.drawing import draw, draw_part
 from rag_core.reading.ocr.layout import page_of
 from rag_core.reading.speech import Transcriber
 
@@ -40,7 +41,14 @@ class Worker:
         if request["media_type"] in SOUNDS:
             return {"page": wire.page_out(self._heard(request))}
         recogniser = self._opened(Options(request["engine"], request["languages"], request["threads"]))
-        picture, size = draw(Path(request["path"]), request["media_type"], request["password"], request["page"])
+        path, password = Path(request["path"]), request["password"]
+        if request["part"]:
+            picture = draw_part(path, password, request["part"])
+            size = (float(picture.width), float(picture.height)) if picture else (0.0, 0.0)
+        else:
+            picture, size = draw(path, request["media_type"], password, request["page"])
+        if picture is None:
+            return {"page": wire.page_out(RawPage(Page(request["page"], "", recogniser=recogniser.name)))}
         raw = page_of(request["page"], recogniser.read(picture), size, recogniser.name)
         return {"page": wire.page_out(raw)}
 
