@@ -149,6 +149,7 @@ def test_a_drawing_is_its_title_its_description_and_its_words(reader: Reader, tm
     parsed = written(reader, tmp_path, DRAWING, "ferries.svg")
     assert (parsed.title, [one.title for one in parsed.sections]) == ("The ferries", ["The ferries"])
     assert parsed.pages[0].text == "The ferries\n\nHow the boats go\nTolsund to Marn\n12.40"
+    assert not parsed.media_type.startswith("image/")  # pages of such kinds are drawn
     cut = written(reader, tmp_path, DRAWING.partition("</text>")[0], "ferries.svg")
     assert cut.pages[0].text.endswith("Tolsund to Marn") and "damaged" in cut.notes[0]
     with pytest.raises(UnreadableDocument, match="holds none"):
