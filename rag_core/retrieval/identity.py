@@ -108,11 +108,11 @@ class Card:
         """The terms of all names that it has, found when they are first asked for."""
         return frozenset([*self.weights, *identity_terms(_names(self.first_page))])
 
-    def goes_by(self, name: str, terms: Sequence[str], namelike: Weights) -> bool:
-        """Whether a word of a question, of some terms, is a name of it; namelike: how far they are names at all."""
+    def goes_by(self, name: str, terms: Sequence[str], said: Collection[str]) -> bool:
+        """Whether a word of a question, of some terms, is a name of it; said: those that any text has."""
         if name[:1].isupper():
             return not self.names.isdisjoint(terms)
-        return any(self.weights.get(term, 0.0) >= 1 and namelike[term] >= _NAMELIKE for term in terms)
+        return any(self.weights.get(term, 0.0) >= 1 and term not in said for term in terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,15 +180,16 @@ class Cards:
     def called(self, question: str, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
         """The names in a question by which some documents go, for each of them; none of a question in capitals.
 
-        A word in small letters is one where hardly another document has it ("the gym" of gym.txt).
+        A word in small letters is one where no text has it: what is clear to all that wrote it ("the gym" of gym.txt).
         """
         words = () if question.isupper() else _WORD.findall(question)
         names = {_POSSESSIVE.sub("", word).rstrip(".'’-"): identity_terms(word) for word in words}
         with self._lock:
             cards = {key: self._cards[key][1] for key in ids if key in self._cards}
-            namelike = self._namelike([term for terms in names.values() for term in terms])
+            holding = self._holding([term for terms in names.values() for term in terms])
+        said = {term for term, chunks in holding.items() if chunks >= 1}
         found = {
-            key: [name for name, terms in names.items() if card.goes_by(name, terms, namelike)]
+            key: [name for name, terms in names.items() if card.goes_by(name, terms, said)]
             for key, card in cards.items()
         }
         return {key: tuple(some[:_CALLED]) for key, some in found.items()}
@@ -231,14 +232,16 @@ class Cards:
 
     def _namelike(self, terms: Sequence[str]) -> Weights:
         """How far terms are names of documents, 0..1: chunks of those so called among all chunks that hold the term."""
-        rarities = self._rarities(terms)
-        chunks = sum(self._sizes.values())
         found = {}
-        for term in terms:
+        for term, holding in self._holding(terms).items():
             so_called = sum(self._sizes[key] for key, weight in self._holders.get(term, {}).items() if weight >= 1)
-            holding = (chunks + 1) / math.exp(rarities.get(term, 0.0)) - 0.5 if term in rarities else 0.0
             found[term] = min(1.0, so_called / holding) if so_called and holding >= 1 else 1.0
         return found
+
+    def _holding(self, terms: Sequence[str]) -> Weights:
+        """About how many chunks hold each term, by its inverse document frequency; below 1 where none does."""
+        rarities, chunks = self._rarities(terms), sum(self._sizes.values())
+        return {term: (chunks + 1) / math.exp(rarities[term]) - 0.5 if term in rarities else 0.0 for term in terms}
 
     def _scores(self, terms: Iterable[str], namelike: Weights, among: Collection[str]) -> Weights:
         scores: Weights = {}

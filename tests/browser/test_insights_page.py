@@ -74,7 +74,7 @@ def test_the_map_opens_documents_and_leads_to_the_tree(open_page: Open, filled: 
     expect(page.locator("#vg-tooltip-element")).to_contain_text("Cluster")
     page.locator(".st-key-insights_clusters button").first.click()
     page.get_by_role("button", name="Open among the topics").click()
-    expect(page.locator(".st-key-upload_clusters button").filter(has_text="chunk").first).to_be_visible()
+    expect(page.locator(".st-key-upload_clusters button").filter(has_text="passages").first).to_be_visible()
     page.go_back()
     idle(page)
     mark.first.click()
