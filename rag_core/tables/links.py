@@ -28,7 +28,8 @@ _CLOSE = 1e-9
 _PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})")
 COMPARISONS = ("=", ">", "<", ">=", "<=")
 _OF_ONE_FIGURE = COMPARISONS[:3]  # that a figure may stand for where no words say that it belongs
-_SINCE = frozenset(("since", "from", "seit", "ab", "depuis", "desde"))
+# "From 2024" and "compared to 2024" may mean that year alone.
+_SINCE, _UP_TO = frozenset(("since", "seit", "ab", "depuis", "desde")), frozenset(("until", "till", "bis", "hasta"))
 _BOUNDS = {"no less than": ">=", "no more than": "<="}  # as "at least" and "at most" are told here
 _OR = {**dict.fromkeys(("more", "above", "higher"), ">="), **dict.fromkeys(("less", "fewer", "below", "lower"), "<=")}
 _WITHIN = frozenset(("in", "im", "en", "on", "am", "during"))
@@ -222,7 +223,7 @@ def _dates(words: Words, place: int) -> Iterator[Link]:
                     taken.update(range(first, last))
                     around = {*words.said[max(first - 1, 0) : first + 1]}  # "since 2 May 2021" is read as one day
                     is_within = run or (first and words.said[first - 1] in _WITHIN)
-                    bound = ">=" if around & _SINCE else "<=" if around & UNTIL else ""
+                    bound = ">=" if around & _SINCE else "<=" if around & _UP_TO else ""
                     for sign in ("within",) if is_within else (bound,) if bound else ("within", ">", "<"):
                         yield Link(first, last, place, comparison=sign, value=period[0], until=period[1])
     yield from _months(words, place, taken)

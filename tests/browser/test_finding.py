@@ -78,7 +78,10 @@ def test_what_is_not_there_is_said_in_our_words(open_page: Callable[..., Page]) 
 
 @pytest.mark.slow
 def test_a_page_is_drawn_whose_coming_the_browser_hears_of_late(open_page: Callable[..., Page]) -> None:
-    """Meanwhile parts of the page before it ask to be drawn again, each second."""
+    """Meanwhile parts of the page before it ask to be drawn again, each second.
+
+    Slow, as amid a whole run the page is sometimes not drawn, and it is not known why.
+    """
     page = open_page()
     title = "Handbook of the Veyra Ferry"
     held: list[str | bytes] | None = None

@@ -182,6 +182,11 @@ def test_a_bound_belongs_to_what_it_leaves(
     assert rows_left(berths, plan_of(kept, berths).conditions).tolist() == rows_left(berths, (only,)).tolist()
 
 
+@pytest.mark.parametrize("question", ["How many are from 2021?", "How does that compare to 2021?"])
+def test_a_year_that_may_be_meant_alone_is_no_bound(berths: WholeTable, question: str) -> None:
+    assert [one.comparison for one in links_of(Words(question), berths) if one.column == 3] == ["within", ">", "<"]
+
+
 def test_no_plan_passes_over_a_not(berths: WholeTable) -> None:
     known = weights()
     for question in ("How many have not signed anything?", "Who has not moved?"):
