@@ -289,7 +289,9 @@ def condition(link: Link, table: WholeTable) -> str:
     value, until = (_shown(number, column) for number in (link.value, link.until))
     if link.comparison == "within":
         return f"{column.head} is {value}" if value == until else f"{column.head} is from {value} to {until}"
-    is_past = link.comparison in (">", "<=") and column.kind == "date"  # of a period its last day
+    if column.kind == "date" and link.comparison in (">=", "<="):
+        return f"{column.head} is from {value} on" if link.comparison == ">=" else f"{column.head} is until {until}"
+    is_past = link.comparison == ">" and column.kind == "date"  # of a period its last day
     return f"{column.head} {_SIGNS[link.comparison]} {until if is_past else value}"
 
 
