@@ -65,6 +65,7 @@ _THIS = re.compile(
 _PERIOD = re.compile(r"(?:19|20)\d\d|q[1-4]|form\d+[kq]")
 _COMPARING = re.compile(r"\b(?:or|and|vs|versus|against|compar\w+|differ\w*|than|both|each)\b|,", re.IGNORECASE)
 _NAMELIKE, _SIDES = 0.5, 4
+_APART = 0.5  # of the documents have a name at most, where it tells them apart
 
 Weights = dict[str, float]
 Rarities = Callable[[Sequence[str]], Mapping[str, float]]
@@ -108,11 +109,11 @@ class Card:
         """The terms of all names that it has, found when they are first asked for."""
         return frozenset([*self.weights, *identity_terms(_names(self.first_page))])
 
-    def goes_by(self, name: str, terms: Sequence[str], said: Collection[str]) -> bool:
-        """Whether a word of a question, of some terms, is a name of it; said: those that any text has."""
+    def goes_by(self, name: str, terms: Sequence[str], calling: Collection[str]) -> bool:
+        """Whether a word of a question, of some terms, is a name of it; calling: those that are so in small letters."""
         if name[:1].isupper():
             return not self.names.isdisjoint(terms)
-        return any(self.weights.get(term, 0.0) >= 1 and term not in said for term in terms)
+        return any(self.weights.get(term, 0.0) >= 1 and term in calling for term in terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,16 +181,16 @@ class Cards:
     def called(self, question: str, ids: Collection[str]) -> dict[str, tuple[str, ...]]:
         """The names in a question by which some documents go, for each of them; none of a question in capitals.
 
-        A word in small letters is one where no text has it: what is clear to all that wrote it ("the gym" of gym.txt).
+        A word in small letters is one where it tells documents apart, or where no text has it, as it was clear to those
+        that wrote it ("the gym" of gym.txt).
         """
         words = () if question.isupper() else _WORD.findall(question)
         names = {_POSSESSIVE.sub("", word).rstrip(".'’-"): identity_terms(word) for word in words}
         with self._lock:
             cards = {key: self._cards[key][1] for key in ids if key in self._cards}
-            holding = self._holding([term for terms in names.values() for term in terms])
-        said = {term for term, chunks in holding.items() if chunks >= 1}
+            calling = self._calling([term for terms in names.values() for term in terms])
         found = {
-            key: [name for name, terms in names.items() if card.goes_by(name, terms, said)]
+            key: [name for name, terms in names.items() if card.goes_by(name, terms, calling)]
             for key, card in cards.items()
         }
         return {key: tuple(some[:_CALLED]) for key, some in found.items()}
@@ -237,6 +238,13 @@ class Cards:
             so_called = sum(self._sizes[key] for key, weight in self._holders.get(term, {}).items() if weight >= 1)
             found[term] = min(1.0, so_called / holding) if so_called and holding >= 1 else 1.0
         return found
+
+    def _calling(self, terms: Sequence[str]) -> set[str]:
+        """The terms that are names however they are written."""
+        called = {term: sum(weight >= 1 for weight in self._holders.get(term, {}).values()) for term in terms}
+        apart = {term for term, some in called.items() if some <= _APART * len(self._cards)}
+        holding, namelike = self._holding(terms), self._namelike(terms)
+        return {term for term in terms if holding[term] < 1 or (term in apart and namelike[term] >= _NAMELIKE)}
 
     def _holding(self, terms: Sequence[str]) -> Weights:
         """About how many chunks hold each term, by its inverse document frequency; below 1 where none does."""

@@ -24,8 +24,13 @@ _FIGURE = re.compile(r"(?<![\w.])[$€£¥]?\s?-?\d[\d,.'’]*\d%?|(?<![\w.,])-?
 _LONGEST, _LONGEST_PERIOD = 10, 7
 _MOST_CODES = 2_000
 _FEWEST_LETTERS = 3
+_OPPOSITE = "un"
 _CLOSE = 1e-9
 _PERIOD = re.compile(r"(?:([^\W\d_]{3,})\.? )?((?:1[5-9]|20)\d\d)|([^\W\d_]{3,})")
+_QUARTER = re.compile(
+    r"(?:q([1-4])|(1st|first|2nd|second|3rd|third|4th|fourth|last|[1-4]\.) quart(?:er|al)(?: of)?) (\d{4})", re.I
+)
+_QUARTERS = {"1st": 1, "first": 1, "2nd": 2, "second": 2, "3rd": 3, "third": 3, "4th": 4, "fourth": 4, "last": 4}
 COMPARISONS = ("=", ">", "<", ">=", "<=")
 _OF_ONE_FIGURE = COMPARISONS[:3]  # that a figure may stand for where no words say that it belongs
 # "From 2024" and "compared to 2024" may mean that year alone.
@@ -137,6 +142,9 @@ def _exact(words: Words, place: int, column: Column) -> Iterator[Link]:
             if len(codes) and not (is_function_word and not is_month(words, first)):
                 yield Link(first, last, place, tuple(codes.tolist()))
                 break
+        word, opposite = words.plain[first], words.plain[first].removeprefix(_OPPOSITE)
+        if opposite != word and word not in column.by_text and opposite in column.by_text:  # "unpaid", of "paid"
+            yield Link(first, first + 1, place, tuple(column.by_text[opposite].tolist()), is_negated=True)
 
 
 def _singular(text: str) -> str:
@@ -277,17 +285,25 @@ def _months_between(days: Numbers, first: float, last: float) -> Mask:
 
 
 def _period(text: str) -> tuple[float, float] | None:
-    """The first and the last day of what a text names, in days since 1970: a day, a month of a year, a year."""
+    """The first and the last day of what a text names, in days since 1970: a day, a month, a quarter, a year."""
     if day := date_in(text):
         return (_days(day), _days(day))
+    if quarter := _QUARTER.fullmatch(text):
+        number = _QUARTERS.get((quarter[2] or "").casefold()) or int((quarter[1] or quarter[2])[0])
+        return _span(int(quarter[3]), 3 * number - 2, 3)
     found = _PERIOD.fullmatch(text)
     if not found or not found[2]:
         return None
     year, month = int(found[2]), MONTHS.get((found[1] or "").casefold())
     if found[1] and not month:
         return None
-    last = date(year + (month or 12) // 12, (month or 12) % 12 + 1, 1)
-    return _days(date(year, month or 1, 1)), _days(last) - 1
+    return _span(year, month or 1, 1 if month else 12)
+
+
+def _span(year: int, first: int, months: int) -> tuple[float, float]:
+    """The first and the last day of some months of a year."""
+    behind = first + months - 1
+    return _days(date(year, first, 1)), _days(date(year + behind // 12, behind % 12 + 1, 1)) - 1
 
 
 def _days(day: date) -> float:

@@ -329,8 +329,9 @@ def _figure(value: float, operation: str, column: Column | None) -> str:
 
 def _between(value: float, own: int) -> str:
     """A figure that may lie between those of a column of so many decimals: with one more where that has less than two,
-    and with two where it is small, "1.27 goals"; no zeros at the end that say nothing."""
-    decimals = max(own, 2 if own or abs(value) < _SMALL else 1)
+    and with two where it is small, "1.27 goals", or these say it whole; no zeros at the end that say nothing."""
+    is_whole = round(value, 2) == value
+    decimals = max(own, 2 if own or is_whole or abs(value) < _SMALL else 1)
     whole, _, tail = f"{value:,.{decimals}f}".partition(".")
     return f"{whole}.{tail[:own]}{tail[own:].rstrip('0')}".removesuffix(".")
 

@@ -32,7 +32,7 @@ ARGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-TIMEOUT_MS = 20_000
+TIMEOUT_MS = 60_000
 expect.set_options(timeout=TIMEOUT_MS)
 
 

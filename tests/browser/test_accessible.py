@@ -32,8 +32,12 @@ def wrong(page: Page, without: str = "") -> list[str]:
     idle(page)
     page.evaluate(AXE)
     options = {"resultTypes": ["violations"], "rules": {without: {"enabled": False}} if without else {}}
-    found = page.evaluate("options => axe.run(document, options)", options)
-    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found["violations"]]
+    for _ in range(20):  # what Streamlit draws is mended once the finder's script has come
+        found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+        if not found:
+            break
+        page.wait_for_timeout(500)
+    return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -105,6 +105,9 @@ def test_conditions_hold_numbers_and_dates_against_cells(berths: WholeTable) -> 
         ("How many between January 2020 and June 2021?", {"B-102", "B-103"}),
         ("How many between March and June 2021?", {"B-102"}),
         ("How many from 2019 to 2021?", {"B-101", "B-102", "B-103"}),
+        ("How many came in the first quarter of 2020?", {"B-103"}),
+        ("How many came in Q2 2021?", {"B-102"}),
+        ("Wie viele kamen im 3. Quartal 2023?", {"B-104"}),
         ("Wie viele zwischen Mai und September 2023?", {"B-104"}),
     ],
 )
@@ -185,6 +188,15 @@ def test_a_bound_belongs_to_what_it_leaves(
 @pytest.mark.parametrize("question", ["How many are from 2021?", "How does that compare to 2021?"])
 def test_a_year_that_may_be_meant_alone_is_no_bound(berths: WholeTable, question: str) -> None:
     assert [one.comparison for one in links_of(Words(question), berths) if one.column == 3] == ["within", ">", "<"]
+
+
+def test_an_opposite_is_what_other_cells_say() -> None:
+    rows = [("A", "paid"), ("B", "open"), ("C", "overdue"), ("D", "paid")]
+    bills = table_of(("Bill", "Status"), rows, [(1, 10 * row, 10 * row + 9) for row in range(4)], "Bills")
+    for question in ("Which bills are unpaid?", "Which bills are not paid?"):
+        (only,) = [one for one in links_of(Words(question), bills) if one.column == 1]
+        assert rows_left(bills, [only]).tolist() == [False, True, True, False]
+        assert condition(only, bills) == "Status is not “paid”"
 
 
 def test_no_plan_passes_over_a_not(berths: WholeTable) -> None:
@@ -408,7 +420,8 @@ def test_as_many_of_the_furthest_as_are_asked_for_come_in_order(berths: WholeTab
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        (("34", "35", "38"), "35.7"), (("1", "1", "2"), "1.33"), (("41", "43"), "42"), (("5.1", "6.4", "7.2"), "6.23"),
+        (("34", "35", "38"), "35.7"), (("399", "649", "899", "354"), "575.25"), (("1", "1", "2"), "1.33"),
+        (("41", "43"), "42"), (("5.1", "6.4", "7.2"), "6.23"),
         (("10.50", "10.10", "10.55"), "10.38"), (("0.125", "0.130", "0.126"), "0.127"),
         (("1,204.00", "980.00"), "1,092.00"), (("12,5", "13,25"), "12,88"),
     ],
