@@ -183,7 +183,7 @@ def _sums_integers(device: torch.device) -> bool:
         found = torch._int_mm(codes.to(device), codes[:_EIGHT].to(device).T).cpu()
     except RuntimeError:  # cards before 2018 have none
         return False
-    return torch.equal(found, codes.int() @ codes[:_EIGHT].int().T)
+    return bool(torch.equal(found, codes.int() @ codes[:_EIGHT].int().T))
 
 
 def _fetched(scores: Tensor) -> NDArray[np.float32]:

@@ -34,6 +34,8 @@ from rag_core.settings import Settings
 from rag_core.unexpected import stage
 
 if TYPE_CHECKING:
+    from streamlit.runtime.scriptrunner import ScriptRunContext
+    from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
     from streamlit.starlette import App
 
     from pages.parts.opening import Opening
@@ -46,23 +48,46 @@ PagesManager.uses_pages_directory = False
 
 
 def _of_page(ready: Callable[[ScriptRequests], ScriptRequest]) -> Callable[[ScriptRequests], ScriptRequest]:
-    """Runs of a fragment are of the page that is drawn.
+    """Runs of a fragment are of the page that is drawn, with its address.
 
     Where the browser asks for a fragment that draws itself before it has heard of another page, Streamlit would run it
     under the page it was of; the browser takes that for a page without elements, and what comes next breaks its tree.
+    A part of the frame, which every page has, would draw the page anew without the document that its address names.
     """
 
     @wraps(ready)
     def of_page(self: ScriptRequests) -> ScriptRequest:
         request, context = ready(self), get_script_run_ctx()
-        page = context.page_script_hash if context else ""
-        if page and request.type is ScriptRequestType.RERUN and request.rerun_data.fragment_id_queue:
-            return ScriptRequest(request.type, replace(request.rerun_data, page_script_hash=page))
+        asked = request.rerun_data
+        is_of_fragment = request.type is ScriptRequestType.RERUN and asked.fragment_id_queue
+        if context and is_of_fragment and context.page_script_hash not in ("", asked.page_script_hash):
+            return ScriptRequest(request.type, _on(context, asked))
         return request
 
     return of_page
 
 
+def _beside_page(fold: Callable[[ScriptRequests, RerunData], bool]) -> Callable[[ScriptRequests, RerunData], bool]:
+    """A page that is to be drawn is drawn, though a fragment of the page before is asked for before it was begun:
+    Streamlit would make one request of both, with the page and the address of the later one."""
+
+    @wraps(fold)
+    def beside_page(self: ScriptRequests, asked: RerunData) -> bool:
+        waiting = self._rerun_data
+        is_waiting = self._state is ScriptRequestType.RERUN and not waiting.fragment_id_queue
+        if is_waiting and asked.fragment_id and waiting.page_script_hash not in ("", asked.page_script_hash):
+            asked = _on(waiting, asked)
+        return fold(self, asked)
+
+    return beside_page
+
+
+def _on(page: RerunData | ScriptRunContext, asked: RerunData) -> RerunData:
+    """What is asked for, on another page with its address."""
+    return replace(asked, page_script_hash=page.page_script_hash, query_string=page.query_string)
+
+
+ScriptRequests._request_rerun_locked = _beside_page(ScriptRequests._request_rerun_locked)  # type: ignore[method-assign, assignment]
 ScriptRequests.on_scriptrunner_ready = _of_page(ScriptRequests.on_scriptrunner_ready)  # type: ignore[method-assign, assignment]
 
 doors = Doors(resources.library)

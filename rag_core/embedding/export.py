@@ -62,7 +62,7 @@ def _convert(reference: Any) -> Any:
     import openvino
     import torch
 
-    class Whole(torch.nn.Module):
+    class Whole(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.model = reference

@@ -24,7 +24,9 @@ UNFOLD = """() => {
   roots.forEach((root) => root.querySelectorAll("details").forEach((one) => (one.open = true)));
 }"""
 pytestmark = pytest.mark.usefixtures("filled")
-both_themes = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+both_themes = pytest.mark.parametrize(
+    "dark", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["light", "dark"]
+)
 
 
 def wrong(page: Page, without: str = "") -> list[str]:
@@ -40,7 +42,7 @@ def wrong(page: Page, without: str = "") -> list[str]:
     return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.slow)])
 @both_themes
 def test_no_page_has_a_fault(open_page: Callable[..., Page], width: int, dark: bool) -> None:
     page = open_page(width=width, height=844, dark=dark)
@@ -84,6 +86,7 @@ def test_no_state_has_a_fault(open_page: Callable[..., Page], dark: bool) -> Non
     assert not any(found.values()), found
 
 
+@pytest.mark.slow
 @both_themes
 def test_no_kind_of_answer_has_a_fault(open_page: Callable[..., Page], server: Server, dark: bool) -> None:
     add_sheet(
@@ -116,6 +119,7 @@ def test_no_kind_of_answer_has_a_fault(open_page: Callable[..., Page], server: S
     assert not any(found.values()), found
 
 
+@pytest.mark.slow
 @both_themes
 def test_no_state_of_the_library_has_a_fault(open_page: Callable[..., Page], server: Server, dark: bool) -> None:
     add_sheet(server, "fares.csv", "Route,Fare", [(f"R-{n}", str(n)) for n in range(9)])
@@ -147,6 +151,7 @@ def test_no_state_of_the_library_has_a_fault(open_page: Callable[..., Page], ser
     assert not any(found.values()), found
 
 
+@pytest.mark.slow
 @both_themes
 def test_no_view_and_no_dialog_of_the_other_pages_has_a_fault(
     open_page: Callable[..., Page], server: Server, dark: bool

@@ -26,6 +26,7 @@ def line(page: Page) -> Locator:
     return page.locator(".st-key-chat_question textarea")
 
 
+@pytest.mark.slow
 def test_a_click_on_an_answer_is_heard_while_the_next_one_is_on_its_way(open_page: Open) -> None:
     """The browser hears late of what the server drew: what is clicked on was the last answer then."""
     page = open_page("chat")
@@ -101,6 +102,7 @@ def test_in_a_long_conversation_the_last_answer_is_in_view_and_the_cursor_in_the
     expect(line(page)).to_be_focused()
 
 
+@pytest.mark.slow
 def test_every_suggestion_is_answered(open_page: Open) -> None:
     page = open_page("chat")
     buttons = page.locator(".st-key-chat_suggestions button p")
@@ -136,6 +138,7 @@ def test_a_question_is_edited_and_what_it_replaced_comes_back(open_page: Open) -
     expect(page.locator(".exchange .body").first).to_contain_text("90 minutes late")
 
 
+@pytest.mark.slow
 def test_an_agent_shows_its_steps_and_is_kept_chosen(open_page: Open) -> None:
     page = open_page("chat")
     page.locator(".st-key-chat_agent label").click()

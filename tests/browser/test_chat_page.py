@@ -86,6 +86,7 @@ def test_a_citation_opens_its_page_with_the_passage_marked(open_page: Open) -> N
     expect(page.locator(".passage")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_passage_of_a_text_is_marked_in_the_text(open_page: Open) -> None:
     page = open_page("chat")
     ask(page, "Is chlorine used in the water works?")
@@ -110,6 +111,7 @@ def test_reload_and_second_tab_show_the_same(open_page: Open) -> None:
     expect(page.locator(".exchange .body")).to_have_text(text, use_inner_text=True)
 
 
+@pytest.mark.slow
 def test_the_latest_question_comes_into_view(open_page: Open) -> None:
     page = open_page("chat")
     for number, question in enumerate([REFUND, "Is chlorine used in the water works?", "How does a boil notice end?"]):
@@ -119,6 +121,7 @@ def test_the_latest_question_comes_into_view(open_page: Open) -> None:
         expect(page.locator(".exchange").nth(number).locator(".body")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_an_answer_is_marked_and_the_mark_taken_back(open_page: Open) -> None:
     page = open_page("chat")
     ask(page, REFUND)
@@ -187,6 +190,7 @@ def test_what_comes_near_is_doubted_and_a_model_can_be_asked(open_page: Open, sm
     idle(page)
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_said_with_what_to_do_next(open_page: Open) -> None:
     page, asked = open_page("chat"), "What was the price of copper in Mongolia in 1743?"
     ask(page, asked)
@@ -246,6 +250,7 @@ def second_that_grows(remote: Page, gemini: Script) -> Locator:
     return bodies
 
 
+@pytest.mark.slow
 def test_what_is_opened_while_an_answer_grows_stays_open_when_it_is_whole(remote: Page, gemini: Script) -> None:
     bodies = second_that_grows(remote, gemini)
     remote.locator(".exchange").first.get_by_role("button", name="What was searched").click()
@@ -280,6 +285,7 @@ def test_an_answer_can_be_stopped(remote: Page, gemini: Script) -> None:
     expect(remote.locator(".exchange")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_words_in_a_dialog_stay_when_an_answer_arrives(remote: Page, gemini: Script) -> None:
     bodies = second_that_grows(remote, gemini)
     remote.get_by_role("button", name="New collection").click()
@@ -300,6 +306,7 @@ def test_words_in_a_dialog_stay_when_an_answer_arrives(remote: Page, gemini: Scr
     expect(remote.locator(".exchange .next")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_cut_answer_is_continued(remote: Page, gemini: Script) -> None:
     gemini.finish = "MAX_TOKENS"
     answer_with(gemini, "The whole fare is paid back where the ferry is cancelled [1]. A car that does")
@@ -356,6 +363,7 @@ def test_what_a_model_writes_is_text_alone(remote: Page, gemini: Script) -> None
     assert remote.locator(".exchange img, .exchange a, .st-key-chat_list img, .st-key-chat_heading img").count() == 0
 
 
+@pytest.mark.slow
 def test_a_summary_tells_what_is_read_and_can_be_stopped(open_page: Open, small: openai_server.Script) -> None:
     small.hang_before = 0
     page = open_page("chat")

@@ -36,7 +36,7 @@ def whole(page: Page, place: int = 0) -> Locator:
     return page.locator(".exchange").nth(place).locator(".whole")
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), pytest.param(390, True, marks=pytest.mark.slow)])
 def test_rows_are_folded_below_and_one_opens_in_its_sheet_by_keys(open_page: Open, width: int, dark: bool) -> None:
     page = open_page("chat", width=width, height=844, dark=dark)
     ask(page, QUESTION)
@@ -76,6 +76,7 @@ def test_a_condition_is_changed_and_left_out_as_messages_of_their_own(open_page:
     expect(page.locator(".exchange")).to_have_count(3)
 
 
+@pytest.mark.slow
 def test_all_rows_are_downloaded_and_a_sum_says_its_formula(open_page: Open, tmp_path: Path) -> None:
     page = open_page("chat")
     ask(page, "What is the total weight of the port Riga?")
@@ -92,6 +93,7 @@ def test_all_rows_are_downloaded_and_a_sum_says_its_formula(open_page: Open, tmp
     assert rows == [row for row in ROWS if row[1] == "Riga"]
 
 
+@pytest.mark.slow
 def test_what_is_added_up_for_each_day_is_a_line_too(open_page: Open) -> None:
     page = open_page("chat")
     ask(page, "What is the total weight for each sent?")

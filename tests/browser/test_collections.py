@@ -51,6 +51,7 @@ def test_a_collection_is_made_and_has_its_documents_and_conversations(open_page:
     expect(page.locator(".st-key-chat_list")).to_contain_text("Storm report")
 
 
+@pytest.mark.slow
 def test_it_is_renamed_removed_and_taken_back(open_page: Callable[..., Page]) -> None:
     page = open_page()
     act(page, "Change")
@@ -65,6 +66,7 @@ def test_it_is_renamed_removed_and_taken_back(open_page: Callable[..., Page]) ->
     expect(entry(page, "Quay")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_it_is_shared_with_a_person_who_has_a_key(open_page: Callable[..., Page], server: Server) -> None:
     page = open_page()
     page.locator('[class*="st-key-collection_menu_"] button').first.click()
@@ -93,6 +95,7 @@ def test_it_is_shared_with_a_person_who_has_a_key(open_page: Callable[..., Page]
         client.delete(f"keys/{made.json()['key']['id']}")
 
 
+@pytest.mark.slow
 def test_each_conversation_has_a_menu(open_page: Callable[..., Page]) -> None:
     page = open_page("chat")
     row = page.locator('[class*="st-key-chat_row"]', has_text="Storm report")

@@ -25,6 +25,7 @@ def widest(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth"))
 
 
+@pytest.mark.slow
 def test_every_page_speaks_the_language_of_the_browser(abroad: BrowserContext, filled: None, server: Server) -> None:
     page = abroad.new_page()
     page.set_default_timeout(TIMEOUT_MS)

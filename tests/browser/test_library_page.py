@@ -75,6 +75,7 @@ def test_upload_shows_progress_survives_a_reload_and_can_be_cancelled(open_page:
     expect(row(page, "many bridges")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_many_files_that_are_ready_are_one_line(open_page: Open, tmp_path: Path) -> None:
     files = [tmp_path / f"pond {number}.txt" for number in range(10)]
     for number, file in enumerate(files):
@@ -128,6 +129,7 @@ def test_what_could_not_be_read_stands_first_in_the_table_with_what_mends_it(ope
     expect(row(page, "one.yaml")).to_contain_text("Failed")
 
 
+@pytest.mark.slow
 def test_a_locked_document_is_opened_where_it_stands(open_page: Open, tmp_path: Path) -> None:
     writer = PdfWriter(clone_from=PdfReader(BytesIO(make_pdf(tmp_path / "plain.pdf", 3).read_bytes())))
     writer.encrypt("secret")
@@ -143,6 +145,7 @@ def test_a_locked_document_is_opened_where_it_stands(open_page: Open, tmp_path: 
     expect(page.locator("[class*=st-key-upload_locked_]")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_document_opens_with_its_chunks_on_the_page(open_page: Open, filled: None) -> None:
     page = open_page()
     page.get_by_role("button", name="Handbook of the Veyra Ferry", exact=True).click()
@@ -176,6 +179,7 @@ def test_a_folder_that_there_is_not_is_said_at_once(open_page: Open, filled: Non
     expect(page.locator('[data-testid="stPopoverBody"]')).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_many_files_are_one_line(open_page: Open, filled: None, tmp_path: Path) -> None:
     page = open_page()
     files = [make_pdf(tmp_path / f"many {number}.pdf", 20) for number in range(6)]
@@ -197,6 +201,7 @@ def test_a_library_in_use_is_explained(browser, server: Server, tmp_path: Path) 
         page.close()
 
 
+@pytest.mark.slow
 def test_a_title_is_changed_where_it_stands_and_the_found_one_comes_back(open_page: Open, filled: None) -> None:
     page = open_page()
     page.get_by_role("button", name="Rename Keeper's guide").click()
@@ -217,6 +222,7 @@ def test_a_title_is_changed_where_it_stands_and_the_found_one_comes_back(open_pa
     expect(row(page, "Keeper's guide")).to_contain_text("2024 · water-works-guide.md")
 
 
+@pytest.mark.slow
 def test_tags_are_put_on_chosen_documents_and_narrow_the_table(open_page: Open, filled: None) -> None:
     page = open_page()
     expect(row(page, "Keeper's guide")).to_be_visible()

@@ -70,6 +70,7 @@ def test_the_printed_address_opens_the_pages_once_and_for_the_owner(
             urllib.request.urlopen(again, timeout=60)
 
 
+@pytest.mark.slow
 def test_an_admin_from_afar_names_no_path_of_the_server(guarded: Server, enter: Callable[..., Page]) -> None:
     page = enter(guarded.url, admin_key(guarded))
     page.locator(".st-key-upload_ways").wait_for()

@@ -48,6 +48,7 @@ def test_a_page_is_found_opened_and_asked_about(open_page: Open) -> None:
     expect(page.locator(".st-key-chat_scope_menu")).to_contain_text(HANDBOOK)
 
 
+@pytest.mark.slow
 def test_a_search_comes_back_by_its_address(open_page: Open) -> None:
     page = open_page("search?q=chlorine")
     page.locator(".result").first.get_by_role("button", name="Only this document").click()
@@ -106,6 +107,7 @@ def test_a_day_of_adding_is_picked_from_a_calendar(open_page: Open, dark: bool) 
     expect(page.get_by_text("Nothing was found")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_the_search_page_can_be_read(open_page: Open, dark: bool) -> None:
     page = open_page("search?q=fares+to+Tolsund", dark=dark)

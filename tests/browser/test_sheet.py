@@ -29,7 +29,7 @@ def parcels(open_page: Open, server: Server) -> str:
     return f"?d={document['id']}"
 
 
-@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), pytest.param(390, True, marks=pytest.mark.slow)])
 def test_rows_are_sorted_narrowed_and_turned_over_and_one_opens(
     open_page: Open, parcels: str, width: int, dark: bool
 ) -> None:

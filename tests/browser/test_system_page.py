@@ -20,6 +20,7 @@ def outcome(page: Page, text: str) -> None:
     expect(page.locator(".st-key-system_outcome")).to_contain_text(text, timeout=60_000)
 
 
+@pytest.mark.slow
 def test_a_damaged_library_is_reported_and_repaired(open_page: Open, filled: None, server: Server) -> None:
     page = open_page("system")
     expect(page.locator(".st-key-system_facts")).to_contain_text("PostgreSQL")

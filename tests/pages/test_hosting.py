@@ -5,9 +5,11 @@ import socket
 import threading
 import webbrowser
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from streamlit import config
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
 from pages.parts import hosting
 
@@ -46,3 +48,22 @@ def test_the_address_is_told_once_the_port_answers(
     if not headless:
         assert shown.wait(10)
     assert opened == ([] if headless else [url])
+
+
+def test_a_fragment_is_drawn_on_the_page_that_is_drawn_with_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = SimpleNamespace(page_script_hash="library", query_string="d=handbook")
+    monkeypatch.setattr(hosting, "get_script_run_ctx", lambda: drawn)
+    requests = ScriptRequests()
+    requests.request_rerun(RerunData(fragment_id="clock", page_script_hash="models", query_string=""))
+    asked = requests.on_scriptrunner_ready().rerun_data
+    assert (asked.page_script_hash, asked.query_string) == ("library", "d=handbook")
+    assert asked.fragment_id_queue == ["clock"]
+
+
+def test_a_page_that_waits_to_be_drawn_is_not_lost_to_a_fragment_of_the_page_before() -> None:
+    requests = ScriptRequests()
+    requests.request_rerun(RerunData(page_script_hash="library", query_string="d=handbook"))
+    requests.request_rerun(RerunData(fragment_id="clock", page_script_hash="models", is_auto_rerun=True))
+    asked = requests.on_scriptrunner_ready().rerun_data
+    assert (asked.page_script_hash, asked.query_string) == ("library", "d=handbook")
+    assert asked.fragment_id_queue == []

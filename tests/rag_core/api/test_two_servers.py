@@ -11,7 +11,7 @@ import pytest
 from tests.rag_core.api.servers import API, FOUND_S, Server, exports, section, until
 
 
-@pytest.fixture(params=["a folder", "a bucket"])
+@pytest.fixture(params=["a folder", pytest.param("a bucket", marks=pytest.mark.slow)])
 def servers(
     request: pytest.FixtureRequest, tmp_path: Path, new_database: Callable[[], str]
 ) -> Iterator[tuple[Server, Server]]:

@@ -83,6 +83,7 @@ def test_workers_carry_out_what_a_server_leaves_and_one_killed_amid_loses_nothin
     until(lambda: any("left to workers" in note for note in server.ask("GET", "/status")["notes"]))
 
 
+@pytest.mark.slow
 def test_a_job_that_a_worker_has_is_stopped_where_it_is_cancelled(
     server: Server, url: str, workers: tuple[Worker, Worker]
 ) -> None:

@@ -170,6 +170,7 @@ def test_who_has_another_token_or_none_is_refused_and_told(
     assert "authentication by token off" in refused(settings, capsys)
 
 
+@pytest.mark.slow
 def test_a_cluster_that_lets_anybody_in_is_refused(
     token: dict[str, str], settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

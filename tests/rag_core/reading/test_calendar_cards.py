@@ -156,6 +156,7 @@ def test_what_is_odd_costs_no_more_than_its_line(reader: Reader, tmp_path: Path,
         assert text == f"Tea\n\n{said}"
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_events_and_lines_without_an_end_are_read_in_time(reader: Reader, tmp_path: Path) -> None:
     event = "BEGIN:VEVENT\nSUMMARY:Boat %d\nDTSTART:20260303T100000Z\nRRULE:FREQ=DAILY\nEND:VEVENT\n"
     began = time.monotonic()

@@ -116,6 +116,7 @@ def test_the_declared_encoding_is_used(reader: Reader, tmp_path: Path) -> None:
     assert given(reader, tmp_path, source).pages[0].text == "Паром идёт в среду."
 
 
+@pytest.mark.slow
 def test_a_million_nested_tags_and_a_long_line_are_read_or_refused_in_time(reader: Reader, tmp_path: Path) -> None:
     began = time.monotonic()
     with pytest.raises(UnreadableDocument, match="nested"):

@@ -67,6 +67,7 @@ def test_those_of_one_label_are_found(models: Path, tmp_path: Path) -> None:
     assert list(cross_encoders(tmp_path / "none")) == []
 
 
+@pytest.mark.slow
 def test_its_order_takes_the_place_of_the_automatic_one(rerankers: Rerankers) -> None:
     found, notes, laps = reranked(
         rerankers, candidates("rye bread", "a ferry leaves", "ferry ferry ferry", "the ferry")

@@ -156,6 +156,7 @@ def test_the_new_model_answers_after_a_restart_whatever_the_settings_say(filled:
             assert_stores_agree(library, made_with.id)
 
 
+@pytest.mark.slow
 def test_vectors_of_another_width(filled: Library, settings: Settings, tiny: Path) -> None:
     wanted = EmbeddingSettings(model=str(tiny), backend="torch")
     hits: list[int] = []

@@ -111,6 +111,7 @@ def test_whatever_step_of_opening_fails_the_next_one_succeeds(settings: Settings
     until(lambda: connections(url) == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", ["new", "there"])
 def test_the_embedded_server_is_stopped_whatever_step_fails(tmp_path: Path, data: str, before: set[int]) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path / "library")

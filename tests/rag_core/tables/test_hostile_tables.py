@@ -115,6 +115,7 @@ def test_a_million_heads_that_are_the_same(shelf: Shelf) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_cell_of_fifty_megabytes_fails_by_name(shelf: Shelf) -> None:
     _, error = shelf.add("cell.csv", b"name,text\nAda," + b"word " * 10_000_000 + b"\nBo,short\n")
     assert isinstance(error, LimitExceeded)
@@ -191,6 +192,7 @@ def test_an_empty_table_says_that_it_holds_nothing(shelf: Shelf, content: bytes)
     assert getattr(error, "help", "")
 
 
+@pytest.mark.slow
 def test_three_hundred_sheets(shelf: Shelf) -> None:
     def fill(made: Workbook) -> None:
         made.remove(made.active)
