@@ -58,11 +58,11 @@ def _of_page(ready: Callable[[ScriptRequests], ScriptRequest]) -> Callable[[Scri
     @wraps(ready)
     def of_page(self: ScriptRequests) -> ScriptRequest:
         request, context = ready(self), get_script_run_ctx()
-        asked = request.rerun_data
-        is_of_fragment = request.type is ScriptRequestType.RERUN and asked.fragment_id_queue
-        if context and is_of_fragment and context.page_script_hash not in ("", asked.page_script_hash):
-            return ScriptRequest(request.type, _on(context, asked))
-        return request
+        if context is None or request.type is not ScriptRequestType.RERUN or not request.rerun_data.fragment_id_queue:
+            return request
+        if context.page_script_hash in ("", request.rerun_data.page_script_hash):
+            return request
+        return ScriptRequest(request.type, _on(context, request.rerun_data))
 
     return of_page
 

@@ -76,12 +76,8 @@ def test_what_is_not_there_is_said_in_our_words(open_page: Callable[..., Page]) 
     expect(page.get_by_role("dialog", name="There is no such page")).to_contain_text("the library instead")
 
 
-@pytest.mark.slow
 def test_a_page_is_drawn_whose_coming_the_browser_hears_of_late(open_page: Callable[..., Page]) -> None:
-    """Meanwhile parts of the page before it ask to be drawn again, each second.
-
-    Slow, as amid a whole run the page is sometimes not drawn, and it is not known why.
-    """
+    """Meanwhile parts of the page before it ask to be drawn again, each second."""
     page = open_page()
     title = "Handbook of the Veyra Ferry"
     held: list[str | bytes] | None = None

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from streamlit import config
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests, ScriptRequestType
 
 from pages.parts import hosting
 
@@ -58,6 +58,7 @@ def test_a_fragment_is_drawn_on_the_page_that_is_drawn_with_its_address(monkeypa
     asked = requests.on_scriptrunner_ready().rerun_data
     assert (asked.page_script_hash, asked.query_string) == ("library", "d=handbook")
     assert asked.fragment_id_queue == ["clock"]
+    assert requests.on_scriptrunner_ready().type is ScriptRequestType.STOP  # nothing else is asked
 
 
 def test_a_page_that_waits_to_be_drawn_is_not_lost_to_a_fragment_of_the_page_before() -> None:
