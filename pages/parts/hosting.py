@@ -67,17 +67,17 @@ def _of_page(ready: Callable[[ScriptRequests], ScriptRequest]) -> Callable[[Scri
     return of_page
 
 
-def _beside_page(fold: Callable[[ScriptRequests, RerunData], bool]) -> Callable[[ScriptRequests, RerunData], bool]:
+def _beside_page(request: Callable[[ScriptRequests, RerunData], bool]) -> Callable[[ScriptRequests, RerunData], bool]:
     """A page that is to be drawn is drawn, though a fragment of the page before is asked for before it was begun:
     Streamlit would make one request of both, with the page and the address of the later one."""
 
-    @wraps(fold)
+    @wraps(request)
     def beside_page(self: ScriptRequests, asked: RerunData) -> bool:
         waiting = self._rerun_data
         is_waiting = self._state is ScriptRequestType.RERUN and not waiting.fragment_id_queue
         if is_waiting and asked.fragment_id and waiting.page_script_hash not in ("", asked.page_script_hash):
             asked = _on(waiting, asked)
-        return fold(self, asked)
+        return request(self, asked)
 
     return beside_page
 
@@ -87,7 +87,7 @@ def _on(page: RerunData | ScriptRunContext, asked: RerunData) -> RerunData:
     return replace(asked, page_script_hash=page.page_script_hash, query_string=page.query_string)
 
 
-ScriptRequests._request_rerun_locked = _beside_page(ScriptRequests._request_rerun_locked)  # type: ignore[method-assign, assignment]
+ScriptRequests.request_rerun = _beside_page(ScriptRequests.request_rerun)  # type: ignore[method-assign, assignment]
 ScriptRequests.on_scriptrunner_ready = _of_page(ScriptRequests.on_scriptrunner_ready)  # type: ignore[method-assign, assignment]
 
 doors = Doors(resources.library)

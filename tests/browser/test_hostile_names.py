@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Configuration, Gold, Question
 from tests.browser.conftest import Server, idle, serve
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 Open = Callable[..., Page]

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import TIMEOUT_MS, Server, serve
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 
 @pytest.fixture(scope="module")

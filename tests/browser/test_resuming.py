@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from rag_core import Library, Settings
 from rag_core.domain import Configuration, Question
 from tests.browser.conftest import Server, serve
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PARAGRAPH = "The keeper of lighthouse {n}.{m} writes down wind and weather, and who came by, every morning at six. " * 8

@@ -23,7 +23,7 @@ from tests.faults.judge import judge
 from tests.faults.proxy import Moment, Proxy
 from tests.faults.shelf import Item, Shelf
 from tests.faults.summary import Tally, seed
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 pytestmark = pytest.mark.slow
 

@@ -19,8 +19,8 @@ from rag_core.settings import EmbeddingSettings
 from tests.faults.conftest import ALL
 from tests.faults.points import stages
 from tests.faults.summary import Tally, seed
-from tests.rag_core.jobs.until import until
 from tests.rag_core.scans import image_bytes, sheet
+from tests.until import until
 
 COUNT = 20
 STRUCK = 7

@@ -16,7 +16,7 @@ from rag_core.errors import (
     ModelUnavailable,
 )
 from tests.pages.conftest import FakeLibrary, an_answer
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 
 @pytest.fixture

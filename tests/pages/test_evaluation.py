@@ -22,7 +22,7 @@ from tests.made_runs import MORE, a_question, a_result, a_run
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.evaluation_page import again, draw, filled, press, said
 from tests.pages.fake_evaluation import ANSWER_MS, FIELDS, a_difference
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 BY_KEY = {field.key: field for field in FIELDS}
 

@@ -22,7 +22,7 @@ from tests.made_runs import AS_IT_IS, MORE, a_question, a_run
 from tests.memory import remembered
 from tests.pages.conftest import FakeLibrary
 from tests.pages.fake_evaluation import FIELDS
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 BY_KEY = {field.key: field for field in FIELDS}
 

@@ -13,7 +13,7 @@ from rag_core.domain import Gold, ImportReport, RowProblem
 from tests.made_runs import a_question
 from tests.pages.conftest import FakeLibrary
 from tests.pages.evaluation_page import again, draw, filled, press, said
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 # These are run as scripts of their own, so they import what they need.
 

@@ -16,7 +16,7 @@ from rag_core.errors import LimitExceeded, StoreUnavailable
 from rag_core.jobs import Jobs
 from tests.conftest import PROJECT
 from tests.pages.conftest import NOW, FakeLibrary, a_document, an_answer
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 GEMINI = ModelStatus("gemini", "Gemini", False, "No key has been entered.", remote=True)
 

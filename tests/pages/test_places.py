@@ -13,7 +13,7 @@ from rag_core.errors import AddressRefused, SourceUnavailable
 from rag_core.settings import DoorSettings
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.test_pages import draw, said
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 ADDRESS = "https://example.org/docs/"
 

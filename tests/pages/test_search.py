@@ -286,7 +286,7 @@ def test_a_search_alone_tells_of_no_answer(held: FakeLibrary) -> None:
 
 def test_page_pictures_come_in_and_what_cannot_be_drawn_stays_away(library: FakeLibrary) -> None:
     from pages.parts.thumbnails import Thumbnails
-    from tests.rag_core.jobs.until import until
+    from tests.until import until
 
     def picture(document_id: str, page: int, **wanted: Any) -> Any:
         if page > 2:

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import psycopg
 
-from tests.rag_core.api.servers import API, Process, Server, Worker, until
+from tests.rag_core.api.servers import API, Process, Server, Worker
+from tests.until import until
 
 SETTLED_S = 300.0
 _BATCH = 5

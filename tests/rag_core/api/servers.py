@@ -7,19 +7,17 @@ import re
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from tests.conftest import PROJECT
+from tests.until import until
 
 API = "/api/v1"
 PAGE = PROJECT / "docs" / "scale.md"
 FOUND_S = 5.0
-LONGEST_S = 180.0
 
 
 def section(title: str) -> str:
@@ -81,7 +79,7 @@ class Server(Process):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        self.calls = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=LONGEST_S)
+        self.calls = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=180)
         super().__init__(folder, name, url, "serve", "--port", str(self.port), **environment)
 
     def await_open(self) -> None:
@@ -115,15 +113,3 @@ class Server(Process):
     def end(self) -> int:
         self.calls.close()
         return super().end()
-
-
-def until(condition: Callable[[], object], longest_s: float = LONGEST_S) -> None:
-    deadline = time.monotonic() + longest_s
-    while True:
-        try:
-            if condition():
-                return
-        except httpx.HTTPError:
-            pass
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.05)

@@ -32,7 +32,7 @@ from rag_core.remote.calls import Call
 from rag_core.remote.library import RemoteLibrary
 from tests.conftest import PROJECT, add_text
 from tests.rag_core.api.conftest import Served
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 ASKED = "How many days of annual leave do employees have?"
 

@@ -13,8 +13,8 @@ from rag_core.errors import ConfigurationError
 from rag_core.settings import DoorSettings
 from tests.conftest import add_text
 from tests.rag_core.api.conftest import Served, serve
-from tests.rag_core.jobs.until import until
 from tests.rag_core.models.hub_server import hub_server
+from tests.until import until
 
 HOST = "192.0.2.7"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rag_core.api.servers import API, FOUND_S, Server, exports, section, until
+from tests.rag_core.api.servers import API, FOUND_S, Server, exports, section
+from tests.until import until
 
 
 @pytest.fixture(params=["a folder", pytest.param("a bucket", marks=pytest.mark.slow)])

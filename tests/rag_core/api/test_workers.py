@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from rag_core.cli import main
-from tests.rag_core.api.servers import Server, Worker, exports, section, until
+from tests.rag_core.api.servers import Server, Worker, exports, section
+from tests.until import until
 
 COUNT = 60
 LEAVING = exports(section("Workers"))

@@ -11,8 +11,8 @@ import pytest
 from rag_core import Library, Settings, Upload
 from rag_core.domain import Answer, Insights, Scope
 from rag_core.jobs import Request
-from tests.rag_core.jobs.until import until
 from tests.rag_core.samples import TEXTS
+from tests.until import until
 
 PRICE = "What does a loaf of rye bread cost?"
 LAMP = "How often does the lighthouse's lamp turn?"

@@ -14,7 +14,7 @@ from rag_core.domain import AddEvent, Job
 from rag_core.errors import EncryptedDocument, StoreUnavailable, UnexpectedFailure, UnreadableDocument
 from rag_core.jobs import Jobs, Request
 from tests.pages.conftest import FakeLibrary, a_document, upload
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 
 @pytest.fixture

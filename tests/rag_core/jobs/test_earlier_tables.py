@@ -9,7 +9,7 @@ import psycopg
 from rag_core import Library, Settings
 from rag_core.domain import Configuration, Question
 from tests.conftest import add_text
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 # The tables as they were up to 0024.
 _BEFORE = (

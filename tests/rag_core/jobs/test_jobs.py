@@ -18,7 +18,7 @@ from rag_core.errors import Cancelled, LecternError, StoreUnavailable
 from rag_core.jobs import Jobs, Plain, Request, remembering
 from rag_core.storage.postgres import jobs as kept_jobs
 from tests.pages.conftest import KeptJobs
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 
 class Work:

@@ -14,7 +14,7 @@ from rag_core.jobs.lanes import carries
 from rag_core.settings import JobSettings, StorageSettings
 from rag_core.storage.postgres.database import Database
 from rag_core.storage.postgres.jobs import JobStore
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 
 class Sides:

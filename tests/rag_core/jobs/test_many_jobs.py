@@ -9,7 +9,7 @@ from rag_core.jobs import Jobs, Plain, Request
 from rag_core.jobs.lanes import Lanes
 from rag_core.jobs.versions import Versions
 from tests.pages.conftest import KeptJobs
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 
 class Counted(Plain):

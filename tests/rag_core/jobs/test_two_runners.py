@@ -24,7 +24,7 @@ from rag_core.settings import StorageSettings
 from rag_core.storage.postgres.database import ConnectionLost, Database, lift_limits
 from rag_core.storage.postgres.jobs import JobStore, check_leases
 from tests.conftest import PROJECT, add_text
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 _LEASE_S, _BEAT_S = 6.0, 0.2
 _LONG_S = 60.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,17 +12,11 @@ from rag_core import Library, Settings, Upload
 from rag_core.cli import main
 from rag_core.domain import CARD_VERSION, Document, DocumentFilter
 from tests.conftest import add_text
+from tests.until import until
 
 LETTER = "Annual Report 2022\n\nFictional Widgets Ltd\n\nWe made more widgets than ever, and sold them all.\n"
 TITLE = "Fictional Widgets Ltd annual report 2022"
 NETS = "How we mend nets\n\nBegin with a needle and some twine, and a dry day.\n"
-
-
-def eventually(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def titles(library: Library) -> dict[str, str]:
@@ -112,7 +105,7 @@ def test_documents_of_an_earlier_version_get_their_cards_after_opening(settings:
     with Library.open(settings) as library:
         assert all(document.card is None for document in library.documents())
         library.catalogue.cards.wake()
-        eventually(lambda: all(document.card is not None for document in library.documents()))
+        until(lambda: all(document.card is not None for document in library.documents()))
         assert titles(library) == before
         assert before["3.txt"] == "The third"
         assert before["n.txt"] == "How we mend nets"

@@ -9,7 +9,7 @@ from rag_core.domain import Collection, Document
 from rag_core.errors import ConfigurationError
 from rag_core.jobs import Request
 from tests.conftest import add_text
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 PRICE = "What does a loaf of rye bread cost?"
 BREAD = "A loaf of rye bread costs 4.20."

@@ -19,7 +19,7 @@ from rag_core.retrieval.scope import documents_within
 from rag_core.storage.postgres.changes import Waiting
 from rag_core.storage.postgres.database import Database
 from tests.conftest import add_text
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 ADA, BOB = "ada@example.org", "bob@example.org"
 BREAD = "A loaf of rye bread costs 4.20."

@@ -10,8 +10,8 @@ import pytest
 from rag_core import AddEvent, Cancellation, Library, Settings, WebAddress
 from rag_core.domain import SourceReport
 from rag_core.errors import AddressRefused, ConfigurationError, SourceUnavailable
-from tests.rag_core.jobs.until import until
 from tests.rag_core.sources.site import Site, bytes_of, endless, moved, page, serving
+from tests.until import until
 
 FERRY = "The ferry to Norden leaves the eastern pier at seven in the morning and returns at noon."
 TICKETS = "A ticket of the ferry costs eleven euros, and children below six years travel free of charge."

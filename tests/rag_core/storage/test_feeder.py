@@ -11,7 +11,7 @@ import pytest
 
 from rag_core import Library
 from rag_core.storage.indexes.background_loop import BackgroundLoop
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 _LONG_S = 60.0
 

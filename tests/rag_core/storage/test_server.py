@@ -18,7 +18,7 @@ from rag_core.errors import StoreUnavailable
 from rag_core.storage import Storage
 from rag_core.storage.embedded import server
 from rag_core.storage.embedded.server import EmbeddedServer, LeakedServers
-from tests.rag_core.jobs.until import until
+from tests.until import until
 
 
 def postmaster_of(folder: Path) -> psutil.Process:

@@ -20,8 +20,8 @@ from rag_core.storage.maintenance.doctor import verify
 from rag_core.storage.postgres import ownership
 from rag_core.storage.postgres.changes import Waiting
 from rag_core.storage.postgres.ownership import migrations
-from tests.rag_core.jobs.until import until
 from tests.rag_core.storage.filled import PROFILE, WITHOUT_CHROMA, stored
+from tests.until import until
 
 
 def sharing(settings: Settings, name: str, *, shared: bool = True) -> Settings:
