@@ -42,8 +42,8 @@ def drop_zone() -> None:
         limit = st.get_option("server.maxUploadSize")
         st.caption(
             _(
-                "PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, CSV, JSON, XML, "
-                "notebooks, Markdown, text, source code, images, and archives of them, up to {limit} "
+                "PDF, Word, Excel, PowerPoint, OpenDocument, web pages, EPUB, mail, calendars, CSV, JSON, "
+                "XML, notebooks, Markdown, text, source code, images, and archives of them, up to {limit} "
                 "MB each. They stay on this machine."
             ).format(limit=limit)
         )

@@ -127,7 +127,8 @@ def _content(page: Page, block: TextBlock, marks: Sequence[Mark]) -> dict[str, A
     if block.kind != "table":
         return {"parts": list(parts(page, block.start, block.end, marks))}
     columns = max(len(row.cells) for row in block.rows)
-    rows = (row for row in block.rows if not row.again or any(_kind(cell, marks) for cell in row.cells))
+    shown = [mark for mark in marks if mark[2] != "near"]
+    rows = (row for row in block.rows if not row.again or any(_kind(cell, shown) for cell in row.cells))
     return {"rows": [{"head": row.is_head, "cells": list(_cells(page, row, columns, marks))} for row in rows]}
 
 

@@ -19,11 +19,14 @@ _OPENING = re.compile(
 )
 _BACK = re.compile(
     r"""\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|these|those|there|then|former|latter
-    |the\s(?:same|other|first|second|last|previous)\s(?:ones?)?)\b""",
+    |the\s(?:same|other|(?:first|second|last|previous)(?:\sones?|(?=\W*$))))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-# In "the ships and their limits" it points back within the question.
-_WITHIN = re.compile(r"(?<=\w)\s(?:and|with)\s(?:their|its|his|her)\b", re.IGNORECASE)
+# In "the ships and their limits" it points back within the question, and in "how many are there" nowhere.
+_WITHIN = re.compile(
+    r"(?<=\w)\s(?:and|with)\s(?:their|its|his|her)\b|(?<=\w\s)(?:is|are|was|were)\sthere\b|^(?:is|are|was|were)\sthere\b",
+    re.IGNORECASE,
+)
 # "that" is mostly a conjunction; it refers back when it ends a clause or follows a preposition or a verb of being.
 _THAT = re.compile(
     r"\b(?:about|of|is|was|does|did|do|to|for|from|with|in|on|like|after|before) that\b(?!\s+\w+\s+\w+s\b)", re.I

@@ -290,6 +290,8 @@ def test_a_page_of_text_is_drawn_block_by_block() -> None:
     drawn = page_text.blocks(page, (), [(again, halm + 1, "cited")])[1]
     said_again = drawn["rows"][4]
     assert said_again["head"] and said_again["cells"][0]["parts"] == [("Fare", "", "cited")]
+    around = page_text.blocks(page, (), [(0, len(page.text), "near")])[1]
+    assert len(around["rows"]) == len(rows), "not what only stands around"
 
 
 WRAPPED = """The committee met on the fourth of March in the village hall of Lower

@@ -36,6 +36,17 @@ def message(question: str, answer: str = "It rose [1].", query: str = "") -> Mes
         ("Who leads Acme and Dell?", "What are their sales?", "What are Acme and Dell's sales?"),
         ("What were sales in 2018?", "And profit?", "What were sales in 2018? And profit?"),
         ("What were sales in 2018?", "Why?", "What were sales in 2018? Why?"),
+        (
+            "Which two plants closed?",
+            "When was the first one opened?",
+            "Which two plants closed? When was the first one opened?",
+        ),
+        (
+            "Which two plants closed?",
+            "What happened to the second?",
+            "Which two plants closed? What happened to the second?",
+        ),
+        ("Where is the depot?", "How many people work there?", "Where is the depot? How many people work there?"),
     ],
 )
 def test_follow_ups(before: str, question: str, wanted: str) -> None:
@@ -51,6 +62,11 @@ def test_follow_ups(before: str, question: str, wanted: str) -> None:
         "What is the notice period for employees?",
         "How many plants does the company operate?",
         "List the ships and their wind limits",
+        "What is the average amount in the first quarter of 2024?",
+        "When was the last invoice sent?",
+        "What is the second largest plant?",
+        "How many invoices of the harbour are there?",
+        "Are there toilets on the island?",
     ],
 )
 def test_questions_that_stand_alone(question: str) -> None:
