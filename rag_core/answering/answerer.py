@@ -108,7 +108,7 @@ class Answerer:
         if question.beginning:  # a model wrote it, by one of these
             return [self._summary, Place(last), Versions(last, self._encoder), last]
         return [
-            self._courtesy, ChangedPlan(), self._card_facts, Mentioning(), People(), Code(), Abbreviation(),
+            self._courtesy, ChangedPlan(self._encode), self._card_facts, Mentioning(), People(), Code(), Abbreviation(),
             self._summary, OfEach(self._encoder), Place(last), Figures(), AbsentKey(), self._tabular,
             Versions(last, self._encoder), last,
         ]  # fmt: skip

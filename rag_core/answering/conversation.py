@@ -18,7 +18,7 @@ _OPENING = re.compile(
     r"(?:and|but|or|so|also|then|und|et|ok(?:ay)?|what about|how about|what else|why|how so|really|more)\b[\s,]*", re.I
 )
 _BACK = re.compile(
-    r"""\b(?:it|its|they|them|their|theirs|he|him|his|she|her|hers|this|these|those|there|then|former|latter
+    r"""\b(?:(?-i:(?!IT\b))it|its|they|them|their|theirs|he|him|his|she|her|hers|this|these|those|there|then|former|latter
     |the\s(?:same|other|(?:first|second|last|previous)(?:\sones?|(?=\W*$))))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -70,12 +70,17 @@ def is_follow_up(question: str) -> bool:
     if opening and len(own) <= 4:
         return True
     names = _NAME.findall(question)
-    return len(own) <= 1 or (not names and bool(_BACK.search(_WITHIN.sub(" ", question)) or _THAT.search(question)))
+    return len(own) <= 1 or (not names and points_back(question))
+
+
+def points_back(question: str) -> bool:
+    """Whether a word stands for something that was said before: "of them", "their", "the first one"."""
+    return bool(_BACK.search(_WITHIN.sub(" ", question)) or _THAT.search(question))
 
 
 def stands_alone(question: str) -> bool:
     """Whether a question takes up nothing said before, so that only its few words let it seem a follow-up."""
-    return not (_OPENING.match(question) or _BACK.search(_WITHIN.sub(" ", question)) or _THAT.search(question))
+    return not (_OPENING.match(question) or points_back(question))
 
 
 def _last_asked(history: Sequence[Message]) -> str:

@@ -18,6 +18,7 @@ _PROSE_WORDS = 60
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d]|[.,]\d)")
 _SHORT_YEAR = re.compile(r"\b[Ff][Yy]\s?['’]?(\d\d)\b")
 _NAME = re.compile(r"(?<!\w)(?!I\b)[A-Z][\w&'’.-]*(?:\s+(?:(?:of|the|and|&|de|von|van)\s+)?[A-Z][\w&'’.-]*)*")
+_ASKS_AGAIN = re.compile(r"(?<=[?!.]\s)(?:Who|What|When|Where|Which|Why|How|Is|Are|Does|Did|Was|Were|And)\b")
 _FIRST_WORD = re.compile(r"\W*\w+")
 
 # "What does the handbook say about dogs?", "Is there anything on dogs in it?": who tells, and of what.
@@ -139,12 +140,16 @@ def _excluded(question: str) -> tuple[str, ...]:
 
 
 def _names(question: str) -> tuple[str, ...]:
-    """Words written as names anywhere but where a sentence begins."""
+    """Words written as names anywhere but where a sentence begins; a second question begins with no name either."""
     if question.isupper():
         return ()
     first = _FIRST_WORD.match(question)
     begin = first.end() if first else 0
-    return tuple(dict.fromkeys(match.group().rstrip(".'’-") for match in _NAME.finditer(question, begin)))
+    found = (
+        match.group().rstrip(".'’-")
+        for match in _NAME.finditer(_ASKS_AGAIN.sub(lambda found: found[0].lower(), question), begin)
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _short_years(question: str) -> list[int]:

@@ -9,10 +9,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
+import numpy as np
+
+from rag_core.tables.asking import Ranked, best_plans, is_explained
 from rag_core.tables.links import Link, links_of
 from rag_core.tables.plans import (
     COUNT,
+    FIRST,
+    FURTHEST_ROWS,
     LARGEST,
+    LAST,
     LOOK_UP,
     MEAN,
     MEDIAN,
@@ -20,7 +26,10 @@ from rag_core.tables.plans import (
     ROW_SMALLEST,
     SMALLEST,
     Plan,
+    rows_left,
+    run,
 )
+from rag_core.tables.scene import Scene
 from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import operation_words, weights
 from rag_core.tables.words import Words, heads_named
@@ -34,6 +43,7 @@ _ASKING = frozenset(("which", "what", "who", "whose", "when", "where", "how", "w
 _THEM = frozenset(("they", "them", "those", "these"))
 _ALL = frozenset(("total", "overall", "altogether", "all"))
 _OF_ROWS = (LOOK_UP, COUNT, ROW_LARGEST, ROW_SMALLEST)
+_SURE = 0.5  # of what speaks for all plans
 _KINDS = ((LARGEST, SMALLEST, MEAN, MEDIAN), (ROW_LARGEST, ROW_SMALLEST))
 
 
@@ -74,6 +84,41 @@ def asked_of_others(words: Words, plan: Plan, table: WholeTable) -> Plan | None:
         kept = tuple(one for one in plan.conditions if one.comparison == "<" and not one.value)  # what is paid
         return replace(plan, conditions=kept) if len(kept) < len(plan.conditions) else None
     return None
+
+
+def asked_of_them(scene: Scene, last: Plan) -> Plan | None:
+    """What a question asks of the rows that the last plan found: "how many of them are overdue?", "where does she
+    work?"; None where no one plan is likely, or a word is left that it says nothing of. Of one row a cell is told."""
+    best, meant = best_plans(scene, weights()), _meant(last, scene.table)
+    if not (scene.telling and best):
+        return None
+    if np.count_nonzero(rows_left(scene.table, meant)) == 1:
+        shares = {one.plan.target: 0.0 for one in best}
+        for one in best:
+            shares[one.plan.target] += one.share
+        target = max(shares, key=shares.__getitem__)
+        told = replace(best[0], plan=Plan((), LOOK_UP, target), share=shares[target])
+        return replace(told.plan, conditions=meant) if target >= 0 and _is_sure(scene, told) else None
+    if not _is_sure(scene, best[0]):
+        return None
+    plan = best[0].plan
+    columns = {one.column for one in plan.conditions}
+    conditions = (*(one for one in meant if one.column not in columns), *plan.conditions)
+    counts = {"how", "many"} <= frozenset(chain.from_iterable(scene.words.english)) and plan.operation in _OF_ROWS
+    return Plan(conditions, COUNT) if counts else replace(plan, conditions=conditions)
+
+
+def _is_sure(scene: Scene, one: Ranked) -> bool:
+    return one.share >= _SURE and is_explained(scene, one)
+
+
+def _meant(last: Plan, table: WholeTable) -> tuple[Link, ...]:
+    """Conditions that leave the rows that a plan found: those with their names, where it chose them by a figure."""
+    if last.operation not in (*FURTHEST_ROWS, FIRST, LAST):
+        return last.conditions
+    result, column = run(last, table, rows_left(table, last.conditions)), _name_of_rows(table)
+    codes = table.columns[column].codes[result.rows[: last.size]] if result else ()
+    return (Link(0, 0, column, tuple(sorted({*map(int, codes)}))),)
 
 
 def _instead_of(operation: str, words: Words) -> str:

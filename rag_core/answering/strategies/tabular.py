@@ -26,6 +26,7 @@ from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.identity import identity_terms
+from rag_core.tables.ages import in_ages
 from rag_core.tables.asking import (
     Ranked,
     best_plans,
@@ -293,7 +294,7 @@ class Tabular(Strategy):
 
     def _scene(self, text: str, table: WholeTable, document: Document) -> Scene:
         called = " ".join([document.title, *(PurePath(source).stem for source in document.sources)])
-        return scene_of(regrouped(as_amount(text), table), table, self._encode, called)
+        return scene_of(regrouped(in_ages(as_amount(text), table), table), table, self._encode, called)
 
 
 def _found(

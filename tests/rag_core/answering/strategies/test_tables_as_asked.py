@@ -42,8 +42,10 @@ STAFF = (
     "Ben Okoye,IT,Lagos,1991,52800,2018-09-15\nChloe Martin,Sales,Lyon,1979,60500,2009-01-12\n"
     "Dmitri Orlov,IT,Riga,1985,58100,2012-06-01\nEva Lindt,HR,Zurich,1994,47300,2021-02-01\n"
 )
+CREW = "Name,Rank,Age\nJan Dekker,mate,61\nMia Holm,deckhand,23\nOve Lind,master,47\nSara Moe,cook,38\n"
 FILES = {
     "staff": STAFF,
+    "crew": CREW,
     "phones": PHONES,
     "stock": STOCK,
     "expenses": EXPENSES,
@@ -85,6 +87,11 @@ LARGEST = max(range(1, 61), key=lambda n: 7 * n % 59)
         ("staff", "What is the average salary in IT?", "Mean Salary where Department is “IT”: 55450."),
         ("staff", "Who in IT earns the least?", "Name: Ben Okoye"),
         ("staff", "Who was born before 1985?", "Name: Chloe Martin."),
+        ("staff", "Who is the oldest?", "Name: Chloe Martin (Born: 1979)."),
+        ("staff", "Who is the youngest in IT?", "Name: Ben Okoye (Born: 1991)."),
+        ("crew", "Who is the oldest?", "Name: Jan Dekker (Age: 61)."),
+        ("crew", "Who is the youngest?", "Name: Mia Holm (Age: 23)."),
+        ("crew", "How many are older than 40?", "2 rows"),
         ("bookings", "When was the last booking of Lena Marsh?", "Last Arrival where Guest is “Lena Marsh”: 2024-11"),
         ("expenses", "What did Ben spend on travel?", "Sum of Amount where Who is “Ben” and Category is “Travel”: 240"),
         ("phones", "Which phones weigh less than 140 g?", "Model: Pebble 2."),
@@ -131,18 +138,29 @@ def test_no_end_is_told_that_no_word_asks_for(sheets: Library) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "question", "said"),
+    ("file", "before", "question", "said"),
     [
-        ("Which payment is the highest?", "Who spent the most?", "Who: Ben (sum of Amount: 337.09)."),
-        ("Which payment is the highest?", "and the lowest?", "18.75"),
-        ("How much did Anna spend?", "And Ben?", "337.09"),
+        ("expenses", "Which payment is the highest?", "Who spent the most?", "Who: Ben (sum of Amount: 337.09)."),
+        ("expenses", "Which payment is the highest?", "and the lowest?", "18.75"),
+        ("expenses", "How much did Anna spend?", "And Ben?", "337.09"),
+        ("staff", "Who earns the least?", "How many people are there in IT?", "There are 2 people in IT."),
+        ("staff", "How many people work in IT?", "What is their average salary?", "“IT”: 55450."),
+        ("staff", "How many people work in IT?", "How many of them are in Riga?", "1 row where"),
+        ("staff", "Who earns the most?", "Which office does she work in?", "Office: Lyon"),
+        ("staff", "Who is the youngest?", "How much does he earn?", "Salary: 47300."),
+        (
+            "phones",
+            "Which phones cost less than 400?",
+            "Which of them is the heaviest?",
+            "Pebble 2 Max (Weight (g): 188).",
+        ),
     ],
 )
-def test_a_whole_question_is_asked_by_itself_though_it_is_short(
-    sheets: Library, before: str, question: str, said: str
+def test_a_follow_up_asks_of_what_was_found_and_a_whole_question_by_itself(
+    sheets: Library, file: str, before: str, question: str, said: str
 ) -> None:
-    (expenses,) = [one for one in sheets.documents() if one.title == "expenses"]
-    scope = Scope(documents=(expenses.id,))
+    (document,) = [one for one in sheets.documents() if one.title == file]
+    scope = Scope(documents=(document.id,))
     first = sheets.ask(before, scope=scope)
     answer = sheets.ask(question, scope=scope, conversation=first.conversation)
     assert answer.outcome == "answered"
