@@ -29,6 +29,7 @@ def in_ages(text: str, table: WholeTable) -> str:
         high, low = "highest", "lowest"
     elif (at := next((at for at, head in enumerate(heads) if head & _BEGUN), -1)) >= 0:
         high, low = ("earliest", "latest") if table.columns[at].kind == "date" else ("lowest", "highest")
+        text = _OVER.sub(lambda found: f"at an age {found[0]}", text)  # which no such table says
     else:
         return text
     return _FURTHEST.sub(lambda found: f"{high if found['old'] else low} {table.heads[at]}", text)

@@ -46,6 +46,7 @@ def test_names_and_years() -> None:
     assert understand("What was 2,020.5 of 12019?").years == ()
     assert understand("WHAT IS THIS").names == ()
     assert understand("Can I change the pH, or can I not?").names == ()
+    assert understand("Which invoice is the highest? Who is it for? Is it paid?").names == ()
 
 
 def test_phrases_must_stand_there() -> None:

@@ -132,6 +132,12 @@ def test_what_a_table_has_nothing_of_is_not_counted(sheets: Library) -> None:
     assert sheets.ask("How many refunds are there?", scope=Scope(documents=(bookings.id,))).abstained
 
 
+def test_an_age_is_no_figure_of_a_table_of_births(sheets: Library) -> None:
+    (staff,) = [one for one in sheets.documents() if one.title == "staff"]
+    for question in ("How many are younger than 35?", "Who is older than 40?"):
+        assert sheets.ask(question, scope=Scope(documents=(staff.id,))).outcome != "answered"
+
+
 def test_no_end_is_told_that_no_word_asks_for(sheets: Library) -> None:
     (stock,) = [one for one in sheets.documents() if one.title == "stock"]
     assert sheets.ask("Which items must be reordered?", scope=Scope(documents=(stock.id,))).abstained
