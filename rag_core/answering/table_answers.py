@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from rag_core.answering.citations import Register
+from rag_core.answering.encoding import Encode
 from rag_core.answering.passages import Quote
 from rag_core.answering.quotations import PERHAPS
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Hit, Sentence, TablePlan
 from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.contents import Contents
+from rag_core.tables.ages import in_ages
 from rag_core.tables.answers import table_answer
+from rag_core.tables.asking import scene_of
 from rag_core.tables.joins import JoinedTable
+from rag_core.tables.outflows import as_amount
 from rag_core.tables.periods import PeriodTable
 from rag_core.tables.plans import Plan, Result
+from rag_core.tables.regrouping import regrouped
+from rag_core.tables.scene import Scene
 from rag_core.tables.table import WholeTable
 from rag_core.tables.wording import derivation, finding
 from rag_core.tables.words import Words
@@ -83,6 +90,12 @@ def table_of(plan: TablePlan, contents: Contents) -> tuple[Document, Document | 
             )
         return document, other, tables[plan.table]
     raise KeyError(plan.document_id)
+
+
+def scene_before(text: str, table: WholeTable, document: Document, encode: Encode) -> Scene:
+    """A question before a table of a document, told in the words that such a table has."""
+    called = " ".join([document.title, *(PurePath(source).stem for source in document.sources)])
+    return scene_of(regrouped(in_ages(as_amount(text), table), table), table, encode, called)
 
 
 def _sources(found: TableFinding, rows: list[int]) -> Iterator[tuple[Document, WholeTable, list[int], int]]:

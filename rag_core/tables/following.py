@@ -14,16 +14,23 @@ import numpy as np
 from rag_core.tables.asking import Ranked, best_plans, is_explained
 from rag_core.tables.links import Link, links_of
 from rag_core.tables.plans import (
+    BEFORE,
+    BEHIND,
+    COMMONEST,
     COUNT,
     FIRST,
+    FURTHEST_GROUPS,
     FURTHEST_ROWS,
+    GROUPED,
     LARGEST,
     LAST,
     LOOK_UP,
     MEAN,
     MEDIAN,
+    RAREST,
     ROW_LARGEST,
     ROW_SMALLEST,
+    SHARE,
     SMALLEST,
     Plan,
     rows_left,
@@ -90,7 +97,7 @@ def asked_of_them(scene: Scene, last: Plan) -> Plan | None:
     """What a question asks of the rows that the last plan found: "how many of them are overdue?", "where does she
     work?"; None where no one plan is likely, or a word is left that it says nothing of. Of one row a cell is told."""
     best, meant = best_plans(scene, weights()), _meant(last, scene.table)
-    if not (scene.telling and best):
+    if meant is None or not (scene.telling and best):
         return None
     if np.count_nonzero(rows_left(scene.table, meant)) == 1:
         shares = {one.plan.target: 0.0 for one in best}
@@ -112,13 +119,22 @@ def _is_sure(scene: Scene, one: Ranked) -> bool:
     return one.share >= _SURE and is_explained(scene, one)
 
 
-def _meant(last: Plan, table: WholeTable) -> tuple[Link, ...]:
-    """Conditions that leave the rows that a plan found: those with their names, where it chose them by a figure."""
-    if last.operation not in (*FURTHEST_ROWS, FIRST, LAST):
-        return last.conditions
-    result, column = run(last, table, rows_left(table, last.conditions)), _name_of_rows(table)
-    codes = table.columns[column].codes[result.rows[: last.size]] if result else ()
-    return (Link(0, 0, column, tuple(sorted({*map(int, codes)}))),)
+def _meant(last: Plan, table: WholeTable) -> tuple[Link, ...] | None:
+    """Conditions that leave the rows that a plan told of: those of its rows' names, or of the cells that it found, else
+    its own; None where none leave these rows and no others."""
+    is_of_rows = last.operation in (*FURTHEST_ROWS, FIRST, LAST)
+    if not is_of_rows and last.operation not in (*FURTHEST_GROUPS, COMMONEST, RAREST):
+        return None if last.operation in (*GROUPED, BEHIND, BEFORE, SHARE) else last.conditions
+    if (result := run(last, table, rows_left(table, last.conditions))) is None:
+        return None
+    if is_of_rows:
+        column, rows = _name_of_rows(table), result.rows[: last.size]
+        codes = {*map(int, table.columns[column].codes[rows])}
+        told = (Link(0, 0, column, tuple(sorted(codes))),)
+        return told if np.count_nonzero(rows_left(table, told)) == len(rows) else None
+    column = last.by if last.operation in FURTHEST_GROUPS else last.target
+    found = tuple(code for code, text in enumerate(table.columns[column].texts) if text in result.texts)
+    return (*last.conditions, Link(0, 0, column, found)) if found else None
 
 
 def _instead_of(operation: str, words: Words) -> str:

@@ -9,15 +9,12 @@ from rag_core.answering.encoding import Encode
 from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
-from rag_core.answering.summaries.subject import names_of
-from rag_core.answering.table_answers import TableFinding, table_of, written_of
+from rag_core.answering.table_answers import TableFinding, scene_before, table_of, written_of
 from rag_core.answering.written import Written
 from rag_core.domain import Retrieval, TablePlan, Trace
 from rag_core.errors import InvalidQuestion
 from rag_core.retrieval.contents import Contents
-from rag_core.tables.ages import in_ages
 from rag_core.tables.answers import plan_of
-from rag_core.tables.asking import scene_of
 from rag_core.tables.following import asked_of_others, asked_of_them, shown_otherwise
 from rag_core.tables.plans import rows_left, run
 from rag_core.tables.wording import in_words
@@ -55,8 +52,7 @@ class ChangedPlan(Strategy):
             return None
         plan = shown_otherwise(words, last, table)
         if plan is None and points_back(text):
-            called = " ".join(names_of(document))
-            plan = asked_of_them(scene_of(in_ages(text, table), table, self._encode, called), last)
+            plan = asked_of_them(scene_before(text, table, document, self._encode), last)
         if plan is None and is_follow_up(text):
             plan = asked_of_others(words, last, table)
         result = plan and run(plan, table, rows_left(table, plan.conditions))

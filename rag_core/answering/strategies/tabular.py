@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import permutations
-from pathlib import PurePath
 
 from rag_core.answering.conversation import stands_alone
 from rag_core.answering.encoding import Encode
@@ -19,14 +18,13 @@ from rag_core.answering.question import Question, Search
 from rag_core.answering.strategies.base import Strategy
 from rag_core.answering.streaming import Progress
 from rag_core.answering.summaries.subject import names_of
-from rag_core.answering.table_answers import TableFinding, written_of
+from rag_core.answering.table_answers import TableFinding, scene_before, written_of
 from rag_core.answering.written import Written
 from rag_core.domain import Document, Retrieval, Sentence, Trace
 from rag_core.models.base import ChatModel
 from rag_core.models.registry import EXTRACTIVE
 from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.identity import identity_terms
-from rag_core.tables.ages import in_ages
 from rag_core.tables.asking import (
     Ranked,
     best_plans,
@@ -38,7 +36,6 @@ from rag_core.tables.asking import (
     none_has_all,
     passes_over,
     passes_which,
-    scene_of,
     share_unexplained,
     trust,
     trust_signs,
@@ -46,9 +43,7 @@ from rag_core.tables.asking import (
 )
 from rag_core.tables.links import Link
 from rag_core.tables.narrowing import narrowed, widened
-from rag_core.tables.outflows import as_amount
 from rag_core.tables.plans import ADDED_UP, BEFORE, BEHIND, COUNT, LOOK_UP, OF_ROWS, OPERATIONS
-from rag_core.tables.regrouping import regrouped
 from rag_core.tables.scene import Scene
 from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
@@ -236,7 +231,7 @@ class Tabular(Strategy):
         words = Words(text)
         is_of_rows = bool(operation_words(words, *OF_ROWS))
         return {
-            number: self._scene(text, narrowed(table, words), document)
+            number: scene_before(text, narrowed(table, words), document, self._encode)
             for number, table in enumerate(contents.tables(document))
             if _is_long(document, table) or (is_of_rows and not pages.isdisjoint(table.pages) and lists_things(table))
         }
@@ -275,7 +270,7 @@ class Tabular(Strategy):
         ]  # fmt: skip
         for document, other, number, table in tables:
             progress.check()
-            scene = self._scene(text, table, document)
+            scene = scene_before(text, table, document, self._encode)
             for one in _found(document, number, scene, frozenset(scene.choices), table.is_needed_for):
                 yield replace(one, other=other)
 
@@ -291,10 +286,6 @@ class Tabular(Strategy):
         told = [in_words(one.ranked.plan, one.table) for one in choices]
         place = choose_plan(model, question.wordings[0], told, progress.stopping)
         return None if place is None or (place and model.is_small) else choices[place]
-
-    def _scene(self, text: str, table: WholeTable, document: Document) -> Scene:
-        called = " ".join([document.title, *(PurePath(source).stem for source in document.sources)])
-        return scene_of(regrouped(in_ages(as_amount(text), table), table), table, self._encode, called)
 
 
 def _found(

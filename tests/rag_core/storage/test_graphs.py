@@ -105,7 +105,8 @@ def rows_of(index: MilvusIndex) -> list[dict[str, Any]]:
 def test_damages_are_found_and_repaired(library: Library, damage: Callable[[Library], None]) -> None:
     damage(library)
     found = faults_of(library)
-    assert found or damage is lose_all  # one that is gone may have been made anew meanwhile
+    # A collection that is gone may have been made anew meanwhile.
+    assert found or (damage is lose_all and isinstance(index_of(library), MilvusIndex))
     assert set(found) <= {(index_of(library).label, True)}
     assert library.maintenance.repair().findings == ()
     library.storage.settle()

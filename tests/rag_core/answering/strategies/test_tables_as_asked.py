@@ -153,6 +153,7 @@ def test_no_end_is_told_that_no_word_asks_for(sheets: Library) -> None:
         ("staff", "How many people work in IT?", "What is their average salary?", "“IT”: 55450."),
         ("staff", "How many people work in IT?", "How many of them are in Riga?", "1 row where"),
         ("staff", "Who earns the most?", "Which office does she work in?", "Office: Lyon"),
+        ("expenses", "Who spent the most?", "What did he spend on travel?", "“Ben” and Category is “Travel”: 240.60"),
         ("staff", "Who is the youngest?", "How much does he earn?", "Salary: 47300."),
         (
             "phones",
