@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, Progress
@@ -113,46 +113,3 @@ class Plain(Kind):
             made = last
         stopped = isinstance(made, Progress) and made.stage == "cancelled"
         run.end(job.id, "cancelled" if stopped else "done", result=made)
-
-
-class Store(Protocol):
-    """Where jobs are kept. Raises StoreUnavailable."""
-
-    def put(self, jobs: Sequence[Job]) -> Collection[str]:
-        """Keep jobs as they are now. Returns those that another owner has taken, which are left as they are."""
-
-    def take(self, ids: Sequence[str], owner: str) -> Mapping[str, tuple[int, int]]:
-        """Take those of some jobs that are free: the token of each, and how often it was taken."""
-
-    def free(self) -> list[str]:
-        """Jobs that have not ended and that no owner has who lives, the oldest first."""
-
-    def beat(self, owner: str, leases: Mapping[str, int]) -> Collection[str]:
-        """An owner lives. Returns those of its jobs that another one has taken since."""
-
-    def stop(self, job_id: str) -> None:
-        """Have whoever carries a job out stop it."""
-
-    def to_stop(self, owner: str) -> Collection[str]:
-        """The jobs of an owner that another one wants stopped."""
-
-    def leave(self, owner: str) -> None:
-        """An owner ends in good order."""
-
-    def listen(self, timeout_s: float) -> bool:
-        """Wait until somebody puts jobs that are free; returns whether that may have come to pass."""
-
-    def wake(self) -> None:
-        """Have all who listen look."""
-
-    def some(self, ids: Collection[str]) -> list[Job]:
-        """Jobs by their ids, the oldest first."""
-
-    def get(self, job_id: str) -> Job | None:
-        """One job that was not forgotten."""
-
-    def past(self, limit: int) -> list[Job]:
-        """The last jobs of all processes, the newest first."""
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Forget jobs."""

@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, JobState, Progress
-from rag_core.jobs.base import Kind, Request, Store
+from rag_core.jobs.base import Kind, Request
 from rag_core.jobs.keeping import Keeper
 from rag_core.jobs.lanes import Lanes
 from rag_core.jobs.remembering import forget_oldest, let_go_of_files
 from rag_core.jobs.versions import Versions
+
+if TYPE_CHECKING:
+    from rag_core.storage.postgres.jobs import JobStore
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +29,7 @@ logger = logging.getLogger(__name__)
 class Board:
     """Thread-safe. Whoever changes more than one thing holds `_changed` meanwhile."""
 
-    def __init__(self, kinds: Sequence[Kind], store: Store, carries: Callable[[str], bool]) -> None:
+    def __init__(self, kinds: Sequence[Kind], store: JobStore, carries: Callable[[str], bool]) -> None:
         self._kinds = {kind.name: kind for kind in kinds}
         self._carries = carries
         self._store = store

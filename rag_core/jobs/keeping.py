@@ -8,11 +8,14 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from rag_core.domain import Job
 from rag_core.errors import LecternError
-from rag_core.jobs.base import Store
 from rag_core.unexpected import stage
+
+if TYPE_CHECKING:
+    from rag_core.storage.postgres.jobs import JobStore
 
 _log = logging.getLogger(__name__)
 # How often what changed is kept while work goes on: the truth about documents and runs is kept by themselves.
@@ -26,7 +29,7 @@ class Keeper:
     """
 
     def __init__(
-        self, store: Store, jobs: Mapping[str, Job], turn: AbstractContextManager[object],
+        self, store: JobStore, jobs: Mapping[str, Job], turn: AbstractContextManager[object],
         lost: Callable[[Collection[str]], None],
     ) -> None:  # fmt: skip
         self._store, self._jobs, self._turn, self._lost = store, jobs, turn, lost

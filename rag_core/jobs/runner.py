@@ -8,14 +8,17 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_core.cancellation import Cancellation
 from rag_core.domain import Job, JobState, Progress
 from rag_core.errors import Cancelled, LecternError
-from rag_core.jobs.base import Kind, Request, Store
+from rag_core.jobs.base import Kind, Request
 from rag_core.jobs.board import Board, Run, now
 from rag_core.unexpected import stage
+
+if TYPE_CHECKING:
+    from rag_core.storage.postgres.jobs import JobStore
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +41,7 @@ class Jobs(Board):
     """
 
     def __init__(
-        self, kinds: Sequence[Kind], store: Store, beat_s: float = _BEAT_S,
+        self, kinds: Sequence[Kind], store: JobStore, beat_s: float = _BEAT_S,
         carries: Callable[[str], bool] = lambda lane: True,
     ) -> None:  # fmt: skip
         super().__init__(kinds, store, carries)

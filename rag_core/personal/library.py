@@ -18,7 +18,6 @@ from rag_core.domain import (
     Hit,
     Message,
     Page,
-    PageImage,
     Question,
     Retrieval,
     Scope,
@@ -37,7 +36,7 @@ from rag_core.personal.documents import (
     PersonalPagePlaces,
 )
 from rag_core.personal.jobs import PersonalJobs
-from rag_core.personal.rights import Part, Rights
+from rag_core.personal.rights import Offered, Part, Rights
 from rag_core.personal.sharing import (
     PersonalAccess,
     PersonalCollections,
@@ -52,6 +51,14 @@ from rag_core.sources import Source
 
 class PersonalLibrary(Part):
     """What one person sees of a library. What they do not see is as if there were no such thing."""
+
+    page = Offered(Rights.see)
+    page_image = Offered(Rights.see)
+    original = Offered(Rights.see)
+    retry = Offered(Rights.own)
+    remove = Offered(Rights.own)
+    embed = Offered()
+    count_tokens = Offered()
 
     def __init__(self, library: Library, person: str) -> None:
         rights = Rights(library, person)
@@ -113,16 +120,9 @@ class PersonalLibrary(Part):
             self._rights.own(document_id)
         return self._library.resume(documents or {}, cancellation=cancellation)
 
-    def retry(
-        self, document_id: str, *, password: str | None = None, cancellation: Cancellation | None = None
-    ) -> Iterator[AddEvent]:
-        """Read a document of their own again."""
-        self._rights.own(document_id)
-        return self._library.retry(document_id, password=password, cancellation=cancellation)
-
     def documents(self) -> list[Document]:
         """Every document that they see, newest first."""
-        return self.catalogue.documents(DocumentFilter())[0]
+        return self._library.catalogue.documents(self._rights.documents(DocumentFilter()))[0]
 
     def document(self, document_id: str) -> Document:
         """One document that they see."""
@@ -133,11 +133,6 @@ class PersonalLibrary(Part):
         """Chunks of a document that they see."""
         return self._library.chunks(document_id, first=first, limit=limit) if self._sees(document_id) else []
 
-    def page(self, document_id: str, number: int) -> Page:
-        """One page as text."""
-        self._rights.see(document_id)
-        return self._library.page(document_id, number)
-
     def pages(self, document_id: str) -> list[Page]:
         """All pages as text."""
         return self._library.pages(document_id) if self._sees(document_id) else []
@@ -145,23 +140,6 @@ class PersonalLibrary(Part):
     def tables(self, document_id: str) -> list[Table]:
         """The tables of a document that they see."""
         return self._library.tables(document_id) if self._sees(document_id) else []
-
-    def page_image(
-        self, document_id: str, page: int, *, span: tuple[int, int] | None = None, width_px: int = 1000
-    ) -> PageImage:
-        """A page as a picture."""
-        self._rights.see(document_id)
-        return self._library.page_image(document_id, page, span=span, width_px=width_px)
-
-    def original(self, document_id: str) -> Path:
-        """The file that holds a document's own bytes."""
-        self._rights.see(document_id)
-        return self._library.original(document_id)
-
-    def remove(self, document_id: str) -> None:
-        """Remove a document of their own."""
-        self._rights.own(document_id)
-        self._library.remove(document_id)
 
     def intake(self) -> tuple[int, int]:
         """How many documents that they see can be searched, and how many are on their way to that."""
@@ -212,14 +190,6 @@ class PersonalLibrary(Part):
     def suggestions(self, given: Sequence[Question] = (), *, scope: Scope | None = None, limit: int = 4) -> list[str]:
         """Questions that what they see answers."""
         return self._library.suggestions(given, scope=self._rights.scope(scope), limit=limit)
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """Vectors of texts; see `Library.embed`."""
-        return self._library.embed(texts)
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text."""
-        return self._library.count_tokens(texts)
 
     def scope_of(self, names: Iterable[str], *, seen: Sequence[str] = ()) -> Scope:
         """Documents and tags by their names, among those that they see."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from rag_core.domain import Collection, Membership, ModelStatus, SuggestedModel
+from rag_core.domain import Collection, Membership, SuggestedModel
 from rag_core.errors import NotAllowed
-from rag_core.personal.rights import Part
+from rag_core.personal.rights import Offered, Part, Rights
 from rag_core.services.people import address_of
 
 
 class PersonalCollections(Part):
     """Collections of their own, and those that are shared with them."""
+
+    service = "collections"
+    change = Offered(Rights.owner)
+    remove = Offered(Rights.owner)
 
     def all(self) -> list[Collection]:
         """Those that they see, in alphabetical order."""
@@ -30,16 +33,6 @@ class PersonalCollections(Part):
         return self._library.collections.make(
             name, instructions=instructions, settings=settings, owner=self._person
         )  # fmt: skip
-
-    def change(self, collection_id: str, **different: Any) -> None:
-        """Call a collection of their own otherwise, or ask it in another way."""
-        self._rights.owner(collection_id)
-        self._library.collections.change(collection_id, **different)
-
-    def remove(self, collection_id: str) -> None:
-        """Remove a collection of their own; nobody else sees its documents then."""
-        self._rights.owner(collection_id)
-        self._library.collections.remove(collection_id)
 
     def take_back(self, collection_id: str) -> None:
         """Undo that."""
@@ -95,9 +88,8 @@ class PersonalPeople(Part):
 class PersonalModels(Part):
     """Which language models there are."""
 
-    def statuses(self) -> list[ModelStatus]:
-        """Every model that can be chosen."""
-        return list(self._library.language_models.statuses())
+    service = "language_models"
+    statuses = Offered()
 
     def suggestions(self) -> tuple[SuggestedModel, ...]:
         """None: what is downloaded is for whoever runs the library to choose."""
@@ -129,10 +121,6 @@ class PersonalPreferences(Part):
 class PersonalAccess(Part):
     """What was answered under idempotency keys, which are a key's own."""
 
-    def answered(self, who: str, key: str) -> tuple[str, str] | None:
-        """The digest of a request that came before, and what was answered."""
-        return self._library.access.answered(who, key)
-
-    def keep_answer(self, who: str, key: str, digest: str, answer: str) -> None:
-        """Keep what was answered."""
-        self._library.access.keep_answer(who, key, digest, answer)
+    service = "access"
+    answered = Offered()
+    keep_answer = Offered()

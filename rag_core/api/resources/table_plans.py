@@ -60,8 +60,8 @@ def run(request: Request, library: Opened, given: PlannedQuestion) -> Response:
 @router.post("/rows", dependencies=[READ], **sends("text/csv", description="All the rows, with every column"))
 def rows(library: Opened, given: Planned) -> Response:
     """All the rows that a plan finds, as CSV."""
-    lines = library.table_plans.csv(given.plan)
     with there("table"):
+        lines = library.table_plans.csv(given.plan)
         first = next(lines)
     return StreamingResponse(chain([first], lines), media_type="text/csv; charset=utf-8")
 
