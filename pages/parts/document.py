@@ -40,6 +40,7 @@ def _heading(library: Library, document: Document, notes: list[reading.Row]) -> 
     naming.heading(document, [name for name, _ in library.catalogue.tags()])
     facts = [
         formatting.plain(document.authors),
+        formatting.plain(naming.organisation(document)),
         formatting.plain(naming.about(document)),
         _doi(document),
         formatting.count(document.page_count, "page"),
@@ -76,7 +77,7 @@ def _beside(library: Library, document: Document, page: int, notes: list[reading
     """What was read, in the view that is chosen."""
     st.segmented_control(
         _("What was read"), views(document), key="upload_view", default=_view(document), label_visibility="collapsed",
-        format_func=lambda name: f"{_(name)} ({len(notes)})" if name == "Notes" and notes else _(name),
+        format_func=lambda name: f"{_(name)} {len(notes)}" if name == "Notes" and notes else _(name),
     )  # fmt: skip
     match _view(document):
         case "Guide":

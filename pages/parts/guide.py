@@ -1,4 +1,4 @@
-"""A document's guide: what it is, five lines, its main figures, its outline, and questions that it answers."""
+"""A document's guide: five lines, its main figures, its outline, and questions that it answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from pages.parts import asking_of, formatting, naming, reading, resources
+from pages.parts import asking_of, formatting, reading, resources
 from pages.parts.components import component
 from pages.parts.language import _
 from pages.parts.refreshing import anew, fragment
@@ -20,8 +20,6 @@ _LINE_CHARS = 300
 
 def draw(library: Library, document: Document, page: int) -> None:
     """All of it; what has to be looked for first is drawn once it is found."""
-    st.markdown(_("### What it is"))
-    st.markdown(formatting.plain(_what(document)))
     looking = _found(library, document) is None or _questions(library, document) is None
     # Always a fragment, so that what it draws late has its place on the page.
     with st.container(key="upload_guide"):
@@ -65,16 +63,6 @@ def _questions(library: Library, document: Document) -> list[str] | None:
     return resources.suggestions().of(ready, Scope(documents=(document.id,)), ())
 
 
-def _what(document: Document) -> str:
-    """`report, 2019, by the harbour office: 12 pages`."""
-    card = document.card
-    parts = [
-        naming.about(document) or (str(document.year) if document.year else ""), document.authors,
-        card.organisation if card else "", formatting.count(document.page_count, "page"),
-    ]  # fmt: skip
-    return " · ".join(dict.fromkeys(part for part in parts if part))
-
-
 def _lines(title: str, key: str, lines: Sequence[GuideLine], place: Callable[[int], str]) -> None:
     if not lines:
         return
@@ -82,7 +70,7 @@ def _lines(title: str, key: str, lines: Sequence[GuideLine], place: Callable[[in
     rows = [
         {
             "name": formatting.shorten(line.text, _LINE_CHARS),
-            "level": 2,
+            "level": 0,
             "place": place(line.page),
             "page": line.page,
             "here": False,

@@ -43,6 +43,12 @@ def about(document: Document) -> str:
     return " · ".join(part for part in parts if part and part.casefold() not in document.title.casefold())
 
 
+def organisation(document: Document) -> str:
+    """Who published it, where neither its title nor its authors say so already; else ""."""
+    name = document.card.organisation if document.card else ""
+    return "" if name.casefold() in f"{document.title}\n{document.authors}".casefold() else name
+
+
 def rename(wanted: Mapping[str, Any] | None) -> None:
     """Take a title from a component: `id`, and `title` or None for the one that was found."""
     if not wanted:

@@ -22,7 +22,7 @@ _NARROWEST, _WIDEST = 56, 132
 # The same of lines that were set in a column of a page.
 _NARROWEST_SET, _USUAL_SET, _FULL_SET = 30, 0.9, 0.8
 _USUAL, _FULL = 0.97, 0.85
-_KEPT_ENDS = ("-", ":", ";", "{", "}", "(", ")", "[", "]", "=", "\\")  # of words cut in two, and of code
+_KEPT_ENDS = ("-", "{", "}", "(", "[", "]", "=", "\\")  # of words cut in two, and of code
 _NO_WIDTH = "\u200b"  # which components leave out
 
 
@@ -35,6 +35,18 @@ def blocks(
     page = replace(page, text=_unwrapped(page.text, found))
     drawn = [{"level": block.level, "kind": block.kind, **_content(page, block, marks)} for block in found]
     return list(_with_pictures(page, found, drawn))
+
+
+def outline_levels(sections: Iterable[Section]) -> list[int]:
+    """How deep each section stands below those around it, from 1: the first of all is below none, however small its
+    letters."""
+    levels, above = [], list[int]()
+    for section in sections:
+        while above and above[-1] >= section.level:
+            above.pop()
+        above.append(section.level)
+        levels.append(len(above))
+    return levels
 
 
 def lines(page: Page, sections: Sequence[Section]) -> Iterator[Span]:
@@ -89,8 +101,9 @@ def shown(hidden: str) -> str:
 def _unwrapped(text: str, blocks: Sequence[TextBlock]) -> str:
     """A text of the same length, its paragraphs and items without the line ends that a typist's or mailer's width made.
 
-    Such a line has no room for the next one's first word, where the longest of all is as wide as lines can be: verse
-    and addresses are shorter. A blank takes the place of its end, and what has no width that of the next one's indent.
+    Such a line has no room for the next one's first word, or is nearly as wide as lines can be, some being set anew
+    after a word was changed: verse and addresses are shorter. A blank takes the place of its end, and what has no width
+    that of the next one's indent.
     """
     running = _running(text, blocks)
     pairs = [pair for pair in chain.from_iterable(map(pairwise, running)) if len(pair[0][1]) <= _WIDEST]
@@ -98,7 +111,7 @@ def _unwrapped(text: str, blocks: Sequence[TextBlock]) -> str:
     shown = list(text)
     for (_, line), (start, following) in pairs if width >= _NARROWEST else ():
         needed = len(line) + 1 + len(following.split()[0])
-        if width < needed and not line.endswith(_KEPT_ENDS):
+        if (width < needed or len(line) >= _FULL * width) and not line.endswith(_KEPT_ENDS):
             indent = len(following) - len(following.lstrip())
             shown[start - 1 : start + indent] = " " + _NO_WIDTH * indent
     return "".join(shown)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pages.parts import formatting
 from pages.parts.components import component
 from pages.parts.language import _, figure, msgid, server_text
 from rag_core.domain import Citation, Document, Page, ScoreKind, TableAnswer
@@ -64,7 +63,7 @@ def cited(library: Library, citation: Citation, numbers: Sequence[int] = ()) -> 
     span = (citation.start, citation.end)
     data = _opened(library, citation.document_id, citation.page, span, _chunk_of(library, citation))
     if citation.section:
-        data["facts"].insert(0, {"words": formatting.shorten(citation.section, 40), "detail": citation.section})
+        data["facts"].insert(0, {"words": citation.section, "detail": citation.section})
     return data | {
         "title": data["title"] or citation.title,
         "number": citation.number,

@@ -43,17 +43,17 @@ def places(library: Library, document: Document) -> Callable[[int], str]:
 
 def outline(library: Library, document: Document, page: int, most: int | None = None) -> None:
     """The sections, the first few where there are `most`; a click opens the page with the heading marked."""
-    least, place = min((section.level for section in document.sections), default=1), places(library, document)
+    place = places(library, document)
     rows = [
         {
             "name": section.title,
-            "level": min(section.level - least + 1, 6),
+            "level": level,
             "place": place(section.page),
             "page": section.page,
             "here": section.page == page and document.page_count > 1,
             "open": [section.page, section.start, section.start + len(section.title)],
         }
-        for section in document.sections[:most]
+        for section, level in zip(document.sections[:most], page_text.outline_levels(document.sections), strict=False)
     ]
     component("outline")(
         key="upload_outline", data={"rows": rows, "empty": _("No headings were found.")},

@@ -73,7 +73,10 @@ def _about(request: Request, library: Library) -> Response:
     return JSONResponse({
         "pages": [[page.width_pt, page.height_pt, page.label] for page in pages],
         "set": _setting(library, document, pages),
-        "sections": [[one.title, one.level, one.page, one.start] for one in document.sections],
+        "sections": [
+            [one.title, level, one.page, one.start]
+            for one, level in zip(document.sections, page_text.outline_levels(document.sections), strict=True)
+        ],
     })  # fmt: skip
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pages.parts import chunk_list, document, document_table, filtering, reading
-from rag_core.domain import Chunk, ChunkEdit, HiddenText, Page, Section
+from pages.parts import chunk_list, document, document_table, filtering, naming, page_text, reading
+from rag_core.domain import Chunk, ChunkEdit, DocumentCard, HiddenText, Page, Section
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.test_pages import draw, said
 
@@ -70,3 +70,16 @@ def test_documents_are_narrowed_by_kind_and_folder_and_sorted(library: FakeLibra
     web = a_document(sources=("https://example.org/a/b",))
     assert filtering.folders_of(web) == {"example.org"}
     assert document_table.row(web)["sort"] == {"pages": 3, "state": "ready"}
+
+
+def test_a_section_stands_as_deep_as_there_are_sections_above_it() -> None:
+    levels = (3, 2, 1, 4, 4, 2, 3, 1)
+    sections = [Section(str(number), level, 1) for number, level in enumerate(levels)]
+    assert page_text.outline_levels(sections) == [1, 1, 1, 2, 2, 2, 3, 1]
+
+
+def test_who_published_a_document_is_said_once() -> None:
+    titled = a_document(title="Apple Inc. 10-K", card=DocumentCard("Apple Inc. 10-K", "Apple Inc."))
+    assert naming.organisation(titled) == ""
+    assert naming.organisation(replace(titled, title="Annual report")) == "Apple Inc."
+    assert naming.organisation(a_document()) == ""

@@ -420,6 +420,9 @@ def test_a_few_wider_lines_do_not_keep_a_long_text_from_being_set_anew() -> None
     wider = "One line of this text is a little wider than all of the others, by some\ncharacters."
     drawn = page_text.blocks(Page(1, f"{typed}\n\n{wider}"), ())
     assert all("\n" not in part[0] for block in drawn[:-1] for part in block["parts"])
+    ragged = "A line that somebody set by hand has room for one more word; as\nthis has, and nobody minds"
+    (said,) = page_text.blocks(Page(1, f"{typed}\n\n{ragged}"), ())[-1]["parts"]
+    assert said[0] == ragged.replace("\n", " ")
     verse = "\n".join(
         [
             "The sea was wet as wet could be,",

@@ -6,7 +6,7 @@ const drawRow = (row) => {
     line.dataset.page = row.page;
     line.setAttribute("aria-current", String(row.here));
   }
-  line.style.paddingLeft = `${0.5 + (row.level - 1) * 1.1}rem`;
+  line.style.paddingLeft = `${0.5 + Math.max(row.level - 1, 0) * 1.1}rem`;
   const name = make("span", "name", row.name);
   if (row.detail) name.append(make("span", "detail quiet", row.detail));
   line.append(name);

@@ -151,10 +151,9 @@ const drawOutline = (pages, stop) => {
   const list = make("nav", "headings");
   list.setAttribute("aria-label", _("Outline"));
   const { sections } = pages.about;
-  const least = Math.min(...sections.map(([, level]) => level));
   sections.forEach(([title, level, page, start]) => {
     const row = button("row", title);
-    row.style.paddingInlineStart = `${0.75 + 0.9 * Math.min(level - least, 5)}rem`;
+    row.style.paddingInlineStart = `${0.75 + 0.9 * Math.min(level - 1, 5)}rem`;
     row.append(make("span", "quiet", tellPlace(pages, page)));
     row.onclick = () => {
       pages.show([page, start, start + [...title].length]);
