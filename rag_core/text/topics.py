@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 _AUX = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)"
-_AMOUNT = re.compile(rf"^how (?:many|much) (.+?) {_AUX} (.+?)(?: (?:have|has|had|there))?$", re.IGNORECASE)
+_AMOUNT = re.compile(
+    rf"^how (?:many|much) (.+?) {_AUX} (?:(?:the|a|an) )?(?:i|you|we|they|it|there|(.+?))(?: (?:have|has|had|there))?$",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(
     rf"^(?:(?:please|and|so|(?:can|could) you|(?:tell|show|give) me|list|enumerate|explain|describe|summari[sz]e)\s+)*"
     rf"(?:(?:what|which|who|whom|whose|when|where|why|how(?: (?:many|much|long|often|far|old|high|large|big|fast))?)\b"
@@ -17,9 +20,9 @@ _MENTION = re.compile(r"@(\"?)([^\"\s]+(?:[^\"]*(?=\"))?)\1")
 
 def topic(question: str) -> str:
     """`Annual leave of employees` of "What is the annual leave of employees?"; the question where nothing is left."""
-    words = " ".join(_MENTION.sub(r"\2", question).replace("?", " ").split()).rstrip("!. ")
+    words = " ".join(_MENTION.sub(r"\2", question).replace("?", " ").split()).rstrip("!. ").removesuffix(" about")
     counted = _AMOUNT.match(words)
-    rest = f"{counted[1]}: {counted[2]}" if counted else words[_ASKS.match(words).end() :]  # type: ignore[union-attr]
+    rest = ": ".join(filter(None, counted.groups())) if counted else words[_ASKS.match(words).end() :]  # type: ignore[union-attr]
     return capitalised(rest) if any(letter.isalnum() for letter in rest) else question
 
 

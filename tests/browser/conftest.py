@@ -19,6 +19,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
+from pages.parts import samples
 from tests.conftest import PROJECT
 from tests.rag_core.models.gemini_server import Script, gemini_server
 
@@ -186,7 +187,12 @@ def filled(open_page: Callable[..., Page], server: Server) -> None:
     page = open_page()
     if page.get_by_role("heading", name="Ask your own documents").count():
         page.get_by_role("button", name="Add the sample library").click()
-    page.locator(".shelf tbody tr").nth(2).wait_for(timeout=90_000)
+    else:
+        for path in samples.files():
+            send(server, f"/api/v1/documents?name={path.name}", path.read_bytes(), "application/octet-stream")
+        page.reload()
+    for path in samples.files():
+        page.locator(".shelf tbody tr", has_text=path.name).wait_for(timeout=90_000)
     server.filled = True
 
 

@@ -107,8 +107,12 @@ def test_what_is_ticked_is_shown_side_by_side(open_page: Open, compared: None) -
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_a_configuration_becomes_the_librarys_and_is_taken_back(open_page: Open, compared: None) -> None:
+def test_a_configuration_becomes_the_librarys_and_is_taken_back(open_page: Open, filled: None) -> None:
     page = open_page("evaluation")
+    # Beside it, one that is worse is not offered.
+    page.get_by_role("checkbox", name="The library as it is").uncheck(force=True)
+    expect(page.locator(".st-key-evaluation_run button")).not_to_contain_text("×")
+    page.locator(".st-key-evaluation_run button").click()
     result(page)
     page.get_by_role("button", name="Make “More passages").click()
     page.get_by_role("dialog").get_by_role("button", name="Make it the library").click()

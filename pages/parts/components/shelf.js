@@ -4,7 +4,7 @@ const columns = () => [
   ["title", _("Title"), "text"],
   ["pages", _("Pages"), "number"],
   ["size", _("Size"), "number"],
-  ["added", _("Added"), "number"],
+  ["added", _("Added"), "text"],
   ["state", _("State"), "text"],
 ];
 

@@ -12,6 +12,10 @@ from rag_core.text.topics import topic
     [
         ("What is the annual leave of employees?", "Annual leave of employees"),
         ("How many employees does Netflix have?", "Employees: Netflix"),
+        ("How many chapters has the book?", "Chapters: book"),
+        ("How many documents do I have?", "Documents"),
+        ("How many ships are there?", "Ships"),
+        ("What are my documents about?", "My documents"),
         ("Why did marketing expenses increase?", "Marketing expenses increase"),
         ("List the ships and their wind limits", "Ships and their wind limits"),
         ("Please summarise the storm report.", "Storm report"),
