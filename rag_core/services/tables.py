@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from rag_core.answering.passages import boxed_parts
 from rag_core.domain import Box, Chunk, Line, Page, Table
-from rag_core.text.tables import lines_of, tables_of
+from rag_core.text.tables import GROUP_CHARS, count_heads, lines_of, tables_of
 
 # The mark of an item: its last number counts, or its letter; and what no figure, range or amount has.
 _MARK, _WORDS = (
@@ -27,11 +27,50 @@ def tables(pages: Sequence[Page], chunks: Sequence[Chunk]) -> list[Table]:
             for (start, end), box in zip(boxed_parts(chunk), chunk.boxes, strict=False):
                 boxes[chunk.page][start] = Line(start, end, box)
     return [
-        table
+        _with_head(table, page.text, boxes[page.number])
         for page in pages
         for table in tables_of(replace(page, lines=tuple(_rows(page.text, boxes[page.number]))))
         if not _is_list(table)
     ]
+
+
+def _with_head(table: Table, text: str, parts: Mapping[int, Line]) -> Table:
+    """The table with its head, where that stands above it line by line, each of them over one of its columns."""
+    width = max(map(len, table.rows))
+    whole = [row for row in _rows(text, parts) if table.start <= row.start < table.end and len(row.cells) == width]
+    columns = [[row.cells[place].box for row in whole] for place in range(width)]
+    above = sorted((one for one in parts.values() if one.start < table.start), key=lambda one: -one.start)
+    over = list(_lines_over(columns, above, text)) if whole and table.heads == 0 else []
+    band = [line.box for place, line in over if place]
+    # A line over the labels that stands lower or higher than the others names a group of rows, or a section.
+    over = [(place, line) for place, line in over if place or any(_is_beside(line.box, box) for box in band)]
+    heads = [" ".join(text[line.start : line.end] for at, line in over[::-1] if at == place) for place in range(width)]
+    if not band or not all(0 < len(name) <= GROUP_CHARS and re.search(r"\w", name) for name in heads[1:]):
+        return table
+    return replace(table, start=over[-1][1].start, rows=(tuple(heads), *table.rows), heads=1)
+
+
+def _lines_over(columns: Sequence[Sequence[Box]], above: Sequence[Line], text: str) -> Iterator[tuple[int, Line]]:
+    """The lines above columns, the lowest first, with the column that each stands over: to the first that stands over
+    several, is a figure or, once each column has a head, stands apart."""
+    top, open_columns = 1.0, set(range(1, len(columns)))
+    for line in above:
+        at = [place for place, boxes in enumerate(columns) if any(_is_over(line.box, box) for box in boxes)]
+        stands_apart = not open_columns and top - line.box.bottom > line.box.bottom - line.box.top
+        if len(at) != 1 or stands_apart or count_heads([("", text[line.start : line.end])]) == 0:
+            return
+        if at[0]:
+            top = min(top, line.box.top)
+        open_columns -= {at[0]}
+        yield at[0], line
+
+
+def _is_beside(one: Box, other: Box) -> bool:
+    return one.top < other.bottom and other.top < one.bottom
+
+
+def _is_over(one: Box, other: Box) -> bool:
+    return one.left < other.right and other.left < one.right
 
 
 def _is_list(table: Table) -> bool:

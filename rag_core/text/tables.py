@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from rag_core.domain import Box, Page, Table
 
-# What stands between two rows and belongs to their table: the name of a group of rows.
-_GROUP_CHARS = 70
+GROUP_CHARS = 70
+"""Of what stands between two rows and belongs to their table, the name of a group of rows; of a column's name too."""
 _CAPTION = re.compile(
     r"(?:supplementary\s+|extended\s+data\s+)?(?:table|tab\.|exhibit|tabelle|tableau|tabla|tabella|таблица|表)\s*"
     r"(?:[A-Z]?\d+(?:[.\-–]\d+)*|[IVXLC]+)\b",
@@ -38,7 +38,7 @@ def begins_in_table(text: str) -> bool:
     """Whether a text begins with a row, cells set apart by tabs and a figure among them, or with the name of a group
     of such rows: their head stands before it."""
     first, _, rest = text.partition("\n")
-    row = rest.partition("\n")[0] if len(first) <= _GROUP_CHARS and "\t" not in first else first
+    row = rest.partition("\n")[0] if len(first) <= GROUP_CHARS and "\t" not in first else first
     return "\t" in row and any(character.isdigit() for character in row)
 
 
@@ -183,7 +183,7 @@ def _is_piped(line: str) -> bool:
 def _names_group(lines: Sequence[Line], at: int) -> bool:
     line = lines[at][1].strip()
     behind = at + 1 < len(lines) and _is_row(lines[at + 1][1])
-    return bool(line) and len(line) <= _GROUP_CHARS and behind and not is_caption(line)
+    return bool(line) and len(line) <= GROUP_CHARS and behind and not is_caption(line)
 
 
 def count_heads(rows: Sequence[tuple[str, ...]]) -> int:

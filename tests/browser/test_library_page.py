@@ -151,6 +151,8 @@ def test_a_document_opens_with_its_chunks_on_the_page(open_page: Open, filled: N
     page.get_by_role("button", name="Handbook of the Veyra Ferry", exact=True).click()
     page.get_by_role("button", name="Next page").click()
     expect(page.locator(".passage .where")).to_contain_text("Page ii (2 of 13)")
+    page.wait_for_url("**p=2**")
+    idle(page)
     page.get_by_role("radio", name="Passages").click()
     expect(page.locator(".chunk").first).to_contain_text("About this handbook")
     page.locator(".chunk .body").first.click()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pages.parts import samples as samples_of_the_page
+from rag_core.chunking import chunk_document
 from rag_core.evaluation.files.importing import read_questions
 from rag_core.reading import Reader
+from rag_core.services.tables import tables
+from rag_core.settings import ChunkingSettings
 from rag_core.text.numbers import numbers
 from rag_core.text.terms import coverage, terms
 
@@ -68,3 +72,15 @@ def test_the_page_and_the_importer_read_the_same_questions() -> None:
 
 def plain(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_a_table_has_the_head_that_is_set_above_it_line_by_line(reader: Reader, samples: Path) -> None:
+    parsed = reader.read(samples / "veyra-ferry-handbook.pdf", "x.pdf")
+    chunks = chunk_document("d", parsed, ChunkingSettings(), lambda texts: [1] * len(texts))
+    stored = [replace(page, lines=()) for page in parsed.pages]
+    (table,) = (table for table in tables(stored, chunks) if table.page == 7)
+    assert table.rows[:2] == (
+        ("Ship", "Mean wind, m/s", "Gusts, m/s", "Wave height, m"),
+        ("Halcyon", "20", "27", "3.5"),
+    )
+    assert (table.heads, stored[6].text[table.start :].startswith("Ship\nMean wind")) == (1, True)
