@@ -45,7 +45,7 @@ def _with_head(table: Table, text: str, parts: Mapping[int, Line]) -> Table:
     # A line over the labels that stands lower or higher than the others names a group of rows, or a section.
     over = [(place, line) for place, line in over if place or any(_is_beside(line.box, box) for box in band)]
     heads = [" ".join(text[line.start : line.end] for at, line in over[::-1] if at == place) for place in range(width)]
-    if not band or not all(0 < len(name) <= GROUP_CHARS and re.search(r"\w", name) for name in heads[1:]):
+    if not all(0 < len(name) <= GROUP_CHARS and re.search(r"\w", name) for name in heads[1:]):
         return table
     return replace(table, start=over[-1][1].start, rows=(tuple(heads), *table.rows), heads=1)
 

@@ -79,13 +79,6 @@ def test_a_numbered_list_is_no_table_and_numbered_rows_below_a_head_are_one() ->
         assert len(tables([Page(1, text)], [])) == 1
 
 
-def test_a_table_of_one_column_between_strokes_is_one() -> None:
-    page = Page(1, "Rows\n| 12 |\n| 13 |")
-    parsed = ParsedDocument("text/plain", (page,))
-    chunks = chunk_document("d", parsed, ChunkingSettings(), lambda texts: [1] * len(texts))
-    assert [table.rows for table in tables([page], chunks)] == [(("12",), ("13",))]
-
-
 def test_a_row_of_words_below_a_whole_head_is_no_head_and_units_are() -> None:
     opening = "Day\tFrom\tTo\nMonday\tclosed\tclosed\nSunday\t11:00\t16:30"
     assert tables_of(Page(1, opening))[0].heads == 1
