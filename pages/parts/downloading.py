@@ -34,6 +34,8 @@ def _draw(library: Library) -> None:
             _working(library, job)
         elif job is not None:
             _outcome(job)
+            clear = library.jobs.clear
+            st.button(_("Dismiss"), key="models_dismiss", type="tertiary", on_click=clear, args=("download",))
         for number, download in enumerate([] if busy else library.language_models.unfinished()):
             _unfinished(library, download, number)
         with st.container(key="models_suggested", gap="small"):

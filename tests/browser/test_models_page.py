@@ -81,8 +81,15 @@ def test_a_model_is_downloaded_stopped_resumed_chosen_and_removed(open_page: Ope
 
 def test_what_is_not_there_is_said(open_page: Open) -> None:
     page = open_page("models")
+    page.get_by_label("Another model, by").fill("me/none")
+    told = page.get_by_test_id("InputInstructions")  # that Enter would send it lies over what is written
+    expect(told).to_have_count(1)
+    expect(told).to_be_hidden()
     download(page, "me/none")
     expect(page.get_by_text("The hub has no me/none")).to_be_visible()
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("The hub has no me/none")).to_have_count(0)
+    expect(page.get_by_role("button", name="Dismiss")).to_have_count(0)
 
 
 def test_a_model_server_is_tested_used_and_forgotten(open_page: Open, models: Script) -> None:
