@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from rag_core.domain import LibraryServer
+from rag_core.storage.indexes.base import DerivedIndex
 from rag_core.storage.indexes.dumps import Loaded
 from rag_core.storage.postgres.changes import Waiting
 
@@ -22,6 +23,14 @@ def told(loaded: Loaded, searched: Collection[str]) -> tuple[str, ...]:
             f" be written: {loaded.reason} Repair tries again."
         )
     return tuple(lines)
+
+
+def described(index: DerivedIndex, waiting: Waiting) -> str:
+    """An index in a few words, with what it has yet to follow."""
+    if not waiting.documents:
+        return index.describe()
+    behind = f"{index.describe()}, {counted(waiting.documents, 'document', 'documents')} behind"
+    return behind + (f" ({waiting.reason})" if waiting.reason else "")
 
 
 def dead_letters(label: str, waiting: Waiting) -> str:
