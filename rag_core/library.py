@@ -176,9 +176,7 @@ class Library(Services):
 
         Raises UnsupportedDocument for documents that have no pages to draw.
         """
-        from rag_core.services.page_images import draw
-
-        return draw(self.storage, self.reader, self.document(document_id), page, span, width_px)
+        return self.page_places.page_image(self.document(document_id), page, span=span, width_px=width_px)
 
     def original(self, document_id: str) -> Path:
         """The file that holds a document's own bytes; it is never changed."""

@@ -48,7 +48,6 @@ class Services(ABC):
         from rag_core.services.embedding_in_use import EmbeddingInUse
         from rag_core.services.following import FollowedSources
         from rag_core.services.page_places import PagePlaces
-        from rag_core.services.people import People
         from rag_core.services.preferences import Preferences
 
         self.preferences = Preferences(settings, storage)
@@ -60,7 +59,7 @@ class Services(ABC):
         self.sources = FollowedSources(storage, self.ingest, self.settings)
         self.catalogue = Catalogue(storage, self._forget)
         self.collections = Collections(storage, lambda: self.settings)
-        self.people = People(storage)
+        self.people = storage.documents.people
         self.chunk_edits = ChunkEdits(storage, self.ingest.committing, self.embedding.get, self._forget)
         self.dump_files = DumpFiles(storage, self.ingest.committing)
         self.page_places = PagePlaces(storage, reader)

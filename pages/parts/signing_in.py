@@ -18,6 +18,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pages.parts import formatting
 from pages.parts.language import _
+from rag_core.domain import address_of
 from rag_core.errors import NotAllowed
 from rag_core.settings import Settings
 
@@ -97,8 +98,6 @@ def person(cookies: Mapping[str, str]) -> str:
     address = COOKIES.among(doors.users, cookies)
     if not address:
         raise NotAllowed("Only those who have signed in have a library here.", help="Sign in on the page.")
-    from rag_core.services.people import address_of  # the first page must not wait for what this brings with it
-
     known = address_of(address)
     if known != address.encode().lower().decode():  # which makes capitals of ASCII small, and nothing else
         raise NotAllowed("Your address has letters that others look like.", help="Sign in with another one.")

@@ -26,7 +26,8 @@ _MOST = 5
 class Looking(Generic[Found]):
     """Thread-safe. What takes a while is looked for in the background, one after the other, and kept by its key."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, most: int = _KEPT) -> None:
+        self._name, self._most = name, most
         self._lock = threading.Lock()
         self._found: OrderedDict[Hashable, Future[Found]] = OrderedDict()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -35,15 +36,28 @@ class Looking(Generic[Found]):
         """What was found, `nothing` where that failed; None while it is looked for."""
         with self._lock:
             if key not in self._found:
-                self._found[key] = self._pool.submit(_done, look, nothing)
-                while len(self._found) > _KEPT:
+                self._found[key] = self._pool.submit(self._done, look, nothing)
+                while len(self._found) > self._most:
                     self._found.popitem(last=False)[1].cancel()
-            found = self._found[key]
-        return found.result() if found.done() and not found.cancelled() else None
+        return self.seen(key)
+
+    def seen(self, key: Hashable) -> Found | None:
+        """What was found; None while it is looked for, or where nobody asked for it."""
+        with self._lock:
+            found = self._found.get(key)
+        return found.result() if found is not None and found.done() and not found.cancelled() else None
 
     def close(self) -> None:
         """Look for no more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _done(self, look: Callable[[], Found], nothing: Found) -> Found:
+        try:
+            with stage(self._name):
+                return look()
+        except LecternError as error:
+            logger.warning("Nothing is found for %s: %s", self._name, error)
+            return nothing
 
 
 class SuggestionBoard(Looking[list[str]]):
@@ -58,12 +72,3 @@ class SuggestionBoard(Looking[list[str]]):
         state = self._person(), frozenset(document.id for document in documents), repr(scope)
         library = self._library()  # of whoever looks, which is not told to the thread that looks for them
         return self.get(state, lambda: library.suggestions(list(given), scope=scope, limit=_MOST), [])
-
-
-def _done(look: Callable[[], Found], nothing: Found) -> Found:
-    try:
-        with stage("suggestions"):
-            return look()
-    except LecternError as error:
-        logger.warning("No questions are suggested: %s", error)
-        return nothing

@@ -4,7 +4,7 @@ Pages count from 1. Spans are character offsets into a page's text, end exclusiv
 width and height, measured from its top left corner, so that they fit a picture of any size.
 """
 
-from rag_core.domain.access import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Membership, Role
+from rag_core.domain.access import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Membership, Role, address_of
 from rag_core.domain.answers import (
     COURTESY,
     Answer,

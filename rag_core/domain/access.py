@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from rag_core.errors import ConfigurationError
+
 Membership = Literal["reader", "editor", "owner"]
 """What a person may do with a document or a collection; each may do what those before it may."""
 Role = Literal["read", "write", "admin"]
@@ -13,6 +15,20 @@ ROLES: tuple[Role, ...] = ("read", "write", "admin")
 """Each may do what those before it may."""
 KEY_PREFIX = "lectern_"
 """How the text of every key begins."""
+_MOST_CHARS = 320  # of an address (RFC 5321)
+
+
+def address_of(person: str) -> str:
+    """A person as they are kept: their address in small letters. Raises ConfigurationError for what is none."""
+    address = person.strip().lower()
+    name, _, domain = address.rpartition("@")
+    if (
+        not (name and domain)
+        or len(address) > _MOST_CHARS
+        or any(not one.isprintable() or one == " " for one in address)
+    ):
+        raise ConfigurationError(f"“{person[:100]}” is no address of a person.", help="Write one as ada@example.org.")
+    return address
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,11 +101,6 @@ class Coverage:
     passed_over: tuple[str, ...] = ()
     note: str = ""
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing is left to be read or said."""
-        return self.ready == self.files and not self.unread
-
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.atomic import work_path
-from rag_core.embedding.calibration import calibration_texts
 from rag_core.embedding.exported import publish
 from rag_core.embedding.offline import keep_offline
 from rag_core.embedding.openvino_runtime import MODEL_FILE
@@ -25,6 +24,7 @@ from rag_core.embedding.source import ModelSource, find_source
 from rag_core.embedding.tokens import TokenCounter, pad
 from rag_core.errors import ModelUnavailable
 
+_CALIBRATION = Path(__file__).with_name("calibration.txt")  # written for Lectern, of many registers
 # Least cosine with PyTorch's vectors that is taken for the same model.
 _LEAST_COSINE = {"float32": 0.9999, "int8": 0.97}
 
@@ -118,3 +118,12 @@ def _compare(compiled: Any, reference: Any, source: ModelSource, precision: str)
 def _cosines(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[np.float32]:
     cosines: NDArray[np.float32] = (left * right).sum(axis=1) / np.linalg.norm(right, axis=1)
     return cosines
+
+
+def calibration_texts() -> list[str]:
+    """What 8-bit models are calibrated by: paragraphs, pairs of them as long as the usual model takes, and single
+    sentences as short as questions."""
+    paragraphs = _CALIBRATION.read_text(encoding="utf-8").strip().split("\n\n")
+    pairs = [" ".join(pair) for pair in zip(paragraphs[::2], paragraphs[1::2], strict=False)]
+    sentences = [text.replace("\n", " ").split(". ")[0] for text in paragraphs[::2]]
+    return paragraphs + pairs + sentences

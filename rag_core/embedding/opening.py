@@ -96,7 +96,7 @@ def _open(
         config = RuntimeConfig.usual(settings.batch_size, settings.cores)
         return OpenVinoEmbedder(source, precision, folder, config, notes=notes)
     if kind == "onnx":
-        from rag_core.embedding.onnx_runtime import OnnxEmbedder
+        from rag_core.embedding.torch_runtime import OnnxEmbedder
 
         return OnnxEmbedder(source, precision, batch_size=settings.batch_size or USUAL_BATCH, notes=notes)
     from rag_core.embedding.torch_runtime import TorchEmbedder

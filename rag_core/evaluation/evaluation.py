@@ -21,7 +21,6 @@ from rag_core.domain import (
     Progress,
     Question,
     QuestionSet,
-    Result,
     RowProblem,
     Run,
 )
@@ -55,6 +54,9 @@ class Evaluation:
         self._storage = storage
         self._sets = storage.question_sets
         self._runs = storage.evaluation_runs
+        self.set, self.sets, self.questions = self._sets.get, self._sets.all, self._sets.questions
+        self.delete = self._sets.delete
+        self.runs, self.results, self.delete_run = self._runs.all, self._runs.results, self._runs.delete
         self.host = host
         self._work = RunWork(storage, host, self._locator)
 
@@ -63,17 +65,6 @@ class Evaluation:
         return METRICS
 
     # Question sets
-
-    def sets(self) -> list[QuestionSet]:
-        """Every question set, the one changed last first."""
-        return self._sets.all()
-
-    def set(self, set_id: str) -> QuestionSet:
-        """One question set."""
-        found = self._sets.get(set_id)
-        if found is None:
-            raise KeyError(set_id)
-        return found
 
     def create(self, name: str, questions: Sequence[Question] = ()) -> QuestionSet:
         """Make a question set. Raises LecternError for a question that `put` refuses."""
@@ -84,14 +75,6 @@ class Evaluation:
         """Give a set another name; an empty one changes nothing."""
         self.set(set_id)
         self._sets.rename(set_id, name)
-
-    def delete(self, set_id: str) -> None:
-        """Delete a set with its questions. Its runs stay."""
-        self._sets.delete(set_id)
-
-    def questions(self, set_id: str) -> list[Question]:
-        """The questions of a set in order."""
-        return self._sets.questions(set_id)
 
     def put(self, set_id: str, questions: Sequence[Question]) -> None:
         """Add questions to a set; those whose ids it has already take the place of the old ones.
@@ -238,26 +221,12 @@ class Evaluation:
         self.run(run_id)
         self._work.cancel(run_id)
 
-    def runs(self, set_id: str | None = None) -> list[Run]:
-        """Every run, or those on one set, newest first."""
-        return self._runs.all(set_id)
-
     def run(self, run_id: str) -> Run:
         """One run."""
         found = self._runs.get(run_id)
         if found is None:
             raise KeyError(run_id)
         return found
-
-    def results(
-        self, run_id: str, question_ids: Collection[str] | None = None, *, passages: bool = True
-    ) -> list[Result]:
-        """The results of a run, or of some of its questions. Without `passages` those have no texts, which is quick."""
-        return self._runs.results(run_id, question_ids, passages=passages)
-
-    def delete_run(self, run_id: str) -> None:
-        """Delete a run with its results."""
-        self._runs.delete(run_id)
 
     def compare(self, run_a: str, run_b: str) -> tuple[Difference, ...]:
         """What run B does better or worse than run A on the questions that both have, asked in the same way."""

@@ -8,7 +8,7 @@ document overlaps with itself as well: what was read of it by now is embedded wh
 the events.
 """
 
-from rag_core.ingest.choosing import open_stages
 from rag_core.ingest.ingest import TAKEN, Ingest
+from rag_core.ingest.stages import open_stages
 
 __all__ = ["TAKEN", "Ingest", "open_stages"]

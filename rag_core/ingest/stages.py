@@ -25,7 +25,7 @@ from rag_core.errors import Cancelled, LecternError
 from rag_core.reading import Reader, make_card
 from rag_core.reading.base import RawPage
 from rag_core.reading.reader import Begun, Progress
-from rag_core.settings import ChunkingSettings, EmbeddingSettings, ReadingSettings
+from rag_core.settings import ChunkingSettings, EmbeddingSettings, ReadingSettings, Settings
 from rag_core.storage.blobs import Blob
 from rag_core.unexpected import stage
 
@@ -226,3 +226,12 @@ def _reader(settings: ReadingSettings) -> Reader:
 @cache
 def _embedder(model: Model) -> Embedder:
     return open_profile(model.profile, [model.place], model.settings, model.models_dir)
+
+
+def open_stages(settings: Settings, reader: Reader) -> Stages:
+    """Those of the executor that the settings name; one on other machines is joined when it is first needed."""
+    if settings.jobs.executor == "ray":
+        from rag_core.ingest.ray_stages import RayStages
+
+        return RayStages(settings)
+    return LocalStages(reader)

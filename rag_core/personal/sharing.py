@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rag_core.domain import Collection, Membership, SuggestedModel
+from rag_core.domain import Collection, Membership, SuggestedModel, address_of
 from rag_core.errors import NotAllowed
 from rag_core.personal.rights import Offered, Part, Rights
-from rag_core.services.people import address_of
 
 
 class PersonalCollections(Part):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from typing import cast
@@ -26,79 +25,16 @@ from rag_core.storage.postgres.passages import PassageRow, Passages
 _LIKE = 12  # chunks that are looked through for how a word is spelt
 
 
-class Indexes(ABC):
-    """Indexes of the same chunks, and their texts."""
-
-    @abstractmethod
-    def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
-        """What to ask, one after the other until one can serve. `notes` are told what is not asked, and why.
-
-        wanted: an index of vectors, or "auto". scan: how thoroughly the dumps are searched.
-        """
-
-    @abstractmethod
-    def within(self, scope: Scope) -> Within | None:
-        """The chunks that a scope leaves; None for all. Raises StoreUnavailable."""
-
-    def seen(self, scope: Scope) -> Collection[str] | None:
-        """See `told_of`. Raises StoreUnavailable."""
-        return told_of(scope, self.within(scope)) if scope.sealed else None
-
-    @abstractmethod
-    def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
-        """Texts and places of those chunks that there are. Raises StoreUnavailable."""
-
-    @abstractmethod
-    def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
-        """Those of some documents that are ready. Raises StoreUnavailable."""
-
-    @abstractmethod
-    def meant(self, questions: Sequence[str], among: Collection[str] | None = None) -> list[Meant]:
-        """The documents that each question means, where some are given as if there were no others.
-
-        Raises StoreUnavailable.
-        """
-
-    @abstractmethod
-    def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-        """The names in a question by which some documents go; as of the last question."""
-
-    @abstractmethod
-    def amounts(self, document: Document) -> Sequence[AmountNote]:
-        """The notes of a document that say what amounts are in on its pages. Raises StoreUnavailable."""
-
-    @abstractmethod
-    def languages(self) -> list[str]:
-        """The languages of the documents (ISO 639-1), the commonest first. Raises StoreUnavailable."""
-
-    @abstractmethod
-    def holds(self, term: str, among: Collection[str] | None = None) -> bool:
-        """Whether any chunk of these documents, or of all, holds a term; no where the index of words cannot say."""
-
-    @abstractmethod
-    def holding(self, terms: Sequence[str], among: Collection[str]) -> list[Ref]:
-        """Chunks of some documents that hold each of some terms; none where no index of words serves."""
-
-    def unknown(self, words: Sequence[Collection[str]]) -> list[bool]:
-        """Whether each word, given as its terms, is in no document; no where the index of words cannot say."""
-        return [False] * len(words)
-
-    def like(self, term: str, among: Collection[str] | None = None) -> list[str]:
-        """Texts of a few chunks that hold a term spelt much alike; none where the index of words cannot say."""
-        return []
-
-    @abstractmethod
-    def size(self) -> tuple[int, int]:
-        """How many documents and chunks there are."""
-
-
 def told_of(scope: Scope, within: Within | None) -> Collection[str] | None:
     """The documents that may tell of words and names: those of a sealed scope, None for all. within: what it leaves."""
     return within.rows.keys() if scope.sealed and within is not None else None
 
 
-class LibraryIndexes(Indexes):
-    """The library's own."""
+class Indexes:
+    """The library's indexes of the same chunks, and their texts. Raises StoreUnavailable.
+
+    Those that an evaluation tries are a subclass.
+    """
 
     def __init__(self, storage: Storage, rewrite: Callable[[str, Focus], Rewritten] | None = None) -> None:
         self._storage = storage
@@ -108,14 +44,18 @@ class LibraryIndexes(Indexes):
         self._hierarchy = CurrentHierarchy(storage.hierarchy)
         self._amounts = AmountNotes(self._passages)
 
-    def rewritten_by(self, rewrite: Callable[[str, Focus], Rewritten]) -> LibraryIndexes:
+    def rewritten_by(self, rewrite: Callable[[str, Focus], Rewritten]) -> Indexes:
         """The same indexes, with another way to write a question anew."""
         other = copy(self)
         other._rewrite = rewrite
         return other
 
     def sources(self, wanted: str, scan: str, notes: list[str]) -> Iterator[Sources]:
-        """See the base class: what was asked for, then those that are exact."""
+        """What to ask, one after the other until one can serve: what is wanted, then those that are exact.
+
+        wanted: an index of vectors, or "auto". scan: how thoroughly the dumps are searched. `notes` are told what is
+        not asked, and why.
+        """
         lexical = self._storage.lexical
         behind = self._cards.counts is not None and self._cards.counts.waiting
         waiting = frozenset(self._storage.log.waiting_ids(lexical.name)) if behind else frozenset()
@@ -123,7 +63,7 @@ class LibraryIndexes(Indexes):
             yield Sources(index, lexical, self._hierarchy.get(), waiting, cast(Mode, scan), self._rewrite)
 
     def within(self, scope: Scope) -> Within | None:
-        """See the base class."""
+        """The chunks that a scope leaves; None for all."""
         if not scope:
             return None
         counts = documents_within(self._storage.database, scope)
@@ -135,46 +75,51 @@ class LibraryIndexes(Indexes):
             })  # fmt: skip
         return Within(dict.fromkeys(counts), sum(counts.values()))
 
+    def seen(self, scope: Scope) -> Collection[str] | None:
+        """See `told_of`."""
+        return told_of(scope, self.within(scope)) if scope.sealed else None
+
     def lacking(self, scope: Scope) -> str:
-        """What to say where no document of a scope has a section that it names; "" else. Raises StoreUnavailable."""
+        """What to say where no document of a scope has a section that it names; "" else."""
         if not scope.sections:
             return ""
         return lacking([*self.documents(documents_within(self._storage.database, scope)).values()], scope.sections)
 
     def rows(self, refs: Sequence[Ref]) -> Mapping[Ref, PassageRow]:
-        """See the base class; one statement for all."""
+        """Texts and places of those chunks that there are, by one statement."""
         return self._passages.rows(refs)
 
     def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
-        """See the base class."""
+        """Those of some documents that are ready."""
         return self._storage.documents.ready(ids)
 
     def meant(self, questions: Sequence[str], among: Collection[str] | None = None) -> list[Meant]:
-        """See the base class."""
+        """The documents that each question means, where some are given as if there were no others."""
         self._cards.refresh()
         return [self._cards.meant(question, among) for question in questions]
 
     def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-        """See the base class."""
+        """The names in a question by which some documents go; as of the last question."""
         return self._cards.called(question, ids)
 
     def amounts(self, document: Document) -> Sequence[AmountNote]:
-        """See the base class; read once of a document, and again when pages of it were recognised."""
+        """The notes of a document that say what amounts are in on its pages: read once, and again when pages of it were
+        recognised."""
         return self._amounts.of(document)
 
     def languages(self) -> list[str]:
-        """See the base class; as of the last question."""
+        """The languages of the documents (ISO 639-1), the commonest first; as of the last question."""
         return self._cards.languages()
 
     def holds(self, term: str, among: Collection[str] | None = None) -> bool:
-        """See the base class."""
+        """Whether any chunk of these documents, or of all, holds a term; no where the index of words cannot say."""
         try:
             return self._storage.lexical.holds(term, among)
         except StoreUnavailable:
             return False
 
     def holding(self, terms: Sequence[str], among: Collection[str]) -> list[Ref]:
-        """See the base class."""
+        """Chunks of some documents that hold each of some terms; none where no index of words serves."""
         try:
             return self._storage.lexical.holding(terms, among)
         except StoreUnavailable:
@@ -201,7 +146,7 @@ class LibraryIndexes(Indexes):
             return [False] * len(words)
 
     def size(self) -> tuple[int, int]:
-        """See the base class; as of the last question, so that a search asks PostgreSQL once."""
+        """How many documents and chunks there are; as of the last question, so that a search asks PostgreSQL once."""
         counts = self._cards.counts or self._cards.refresh()
         return counts.documents, counts.chunks
 

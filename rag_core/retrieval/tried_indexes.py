@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accelerator.scanner import Mode
-from rag_core.domain import AmountNote, Chunk, Document, Scope
-from rag_core.retrieval.identity import Meant
-from rag_core.retrieval.indexes import Indexes, LibraryIndexes
+from rag_core.domain import Chunk, Scope
+from rag_core.retrieval.indexes import Indexes
 from rag_core.retrieval.rankers import Sources
 from rag_core.retrieval.rankers.base import LexicalSearch
 from rag_core.retrieval.scope import documents_within, narrowed
@@ -24,7 +23,7 @@ from rag_core.storage.postgres.passages import PassageRow
 
 
 class TriedIndexes(Indexes):
-    """Chunks of the library's documents that are kept in dumps of their own."""
+    """Chunks of the library's documents that are kept in dumps of their own; of documents they tell what those tell."""
 
     def __init__(
         self,
@@ -35,8 +34,7 @@ class TriedIndexes(Indexes):
         labels: Mapping[tuple[str, int], str],
         pieces: Mapping[str, Sequence[bytes | None]],
     ) -> None:
-        self._storage = storage
-        self._library = LibraryIndexes(storage)
+        super().__init__(storage)
         self._dumps = dumps
         self._lexical = lexical
         self._chunks = chunks
@@ -66,26 +64,6 @@ class TriedIndexes(Indexes):
         there = (ref for ref in refs if 0 <= ref[1] < len(self._chunks[ref[0]]))
         return {ref: self._row(self._chunks[ref[0]][ref[1]]) for ref in there}
 
-    def documents(self, ids: Collection[str]) -> Mapping[str, Document]:
-        """Those that were not removed since they were chunked."""
-        return self._storage.documents.ready(ids)
-
-    def meant(self, questions: Sequence[str], among: Collection[str] | None = None) -> list[Meant]:
-        """The documents that each question means: they are the library's."""
-        return self._library.meant(questions, among)
-
-    def called(self, question: str, ids: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-        """The names in a question by which some documents go: they are the library's."""
-        return self._library.called(question, ids)
-
-    def amounts(self, document: Document) -> Sequence[AmountNote]:
-        """Those of the library."""
-        return self._library.amounts(document)
-
-    def languages(self) -> list[str]:
-        """Those of the library."""
-        return self._library.languages()
-
     def holds(self, term: str, among: Collection[str] | None = None) -> bool:
         """Whether any of these chunks holds a term."""
         return self._lexical.holds(term, among)
@@ -93,6 +71,14 @@ class TriedIndexes(Indexes):
     def holding(self, terms: Sequence[str], among: Collection[str]) -> list[Ref]:
         """Those of these chunks that hold each of some terms."""
         return self._lexical.holding(terms, among)
+
+    def unknown(self, words: Sequence[Collection[str]]) -> list[bool]:
+        """No word: these chunks are some of the library's."""
+        return [False] * len(words)
+
+    def like(self, term: str, among: Collection[str] | None = None) -> list[str]:
+        """None: how a word is spelt is not looked for among these."""
+        return []
 
     def size(self) -> tuple[int, int]:
         """How many documents and chunks there are."""

@@ -12,22 +12,22 @@ import threading
 import time
 from collections.abc import Iterable
 
-from rag_core.domain import KEY_PREFIX, ROLES, AccessKey, AuditEntry, Role
+from rag_core.domain import KEY_PREFIX, ROLES, AccessKey, Role, address_of
 from rag_core.errors import ConfigurationError, StoreUnavailable
 from rag_core.services.cards import clean_tag
-from rag_core.services.people import address_of
 from rag_core.storage import Storage
+from rag_core.storage.postgres.access import AccessStore
 
 _NAME_CHARS = 100
 # So old may be what is known of keys: one that another process revokes opens nothing any longer after it.
 _FRESH_S = 1.0
 
 
-class Access:
+class Access(AccessStore):
     """Who may use one library from outside. Thread-safe. Raises StoreUnavailable."""
 
     def __init__(self, storage: Storage) -> None:
-        self._store = storage.access
+        super().__init__(storage.database)
         self._lock = threading.Lock()
         self._known: dict[str, tuple[AccessKey, bytes]] | None = None
         self._read_at = 0.0
@@ -54,20 +54,16 @@ class Access:
                 "A key of a person is not narrowed to tags, and runs nothing.", help="Take the role read or write."
             )
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-        self._store.add(key_id, name, role, tags, _digest(secret), owner)
+        self.add(key_id, name, role, tags, _digest(secret), owner)
         self._forget()
-        return next(key for key in self._store.all() if key.id == key_id), f"{KEY_PREFIX}{key_id}_{secret}"
-
-    def all(self) -> list[AccessKey]:
-        """Every key, revoked ones too, newest first."""
-        return self._store.all()
+        return next(key for key in self.all() if key.id == key_id), f"{KEY_PREFIX}{key_id}_{secret}"
 
     def revoke(self, key_id: str) -> None:
         """Let a key open nothing any longer. Raises KeyError where there is none that does."""
-        there = self._store.revoke(key_id)
-        self._forget()
-        if not there:
-            raise KeyError(key_id)
+        try:
+            super().revoke(key_id)
+        finally:
+            self._forget()
 
     def verify(self, text: str) -> AccessKey | None:
         """The key of this text, or None. However many are asked for, the database is asked once a second at most."""
@@ -82,28 +78,12 @@ class Access:
         known = self._known
         return known is None or _parts(text)[0] in known
 
-    def note(self, who: str, action: str, status: int) -> None:
-        """Write a line of the audit: who asked for what, and how it ended: an HTTP status, or a command's exit code."""
-        self._store.note(who, action, status)
-
-    def answered(self, who: str, key: str) -> tuple[str, str] | None:
-        """The digest of the request that came under an idempotency key, and what was answered, as JSON."""
-        return self._store.answered(who, key)
-
-    def keep_answer(self, who: str, key: str, digest: str, answer: str) -> None:
-        """Keep what was answered to a request, for whoever sends it again within a week."""
-        self._store.keep_answer(who, key, digest, answer)
-
-    def audit(self, limit: int = 100) -> list[AuditEntry]:
-        """The last lines of the audit, newest first."""
-        return self._store.audit(limit)
-
     def _live(self) -> dict[str, tuple[AccessKey, bytes]]:
         """Every key that was not revoked, with the hash of its secret, by its id."""
         with self._lock:
             if self._known is None or time.monotonic() - self._read_at > _FRESH_S:
                 try:
-                    self._known = {key.id: (key, digest) for key, digest in self._store.live()}
+                    self._known = {key.id: (key, digest) for key, digest in self.live()}
                 except StoreUnavailable:
                     if self._known is None:
                         raise

@@ -22,11 +22,8 @@ class Collections:
 
     def __init__(self, storage: Storage, settings: Callable[[], Settings]) -> None:
         self._kept = storage.documents.collections
+        self.all, self.is_owned, self.move = self._kept.all, self._kept.is_owned, self._kept.move
         self._settings = settings
-
-    def all(self, *, viewer: str = "") -> list[Collection]:
-        """Every collection, or those that a viewer may see, in alphabetical order, with how many documents each has."""
-        return self._kept.all(viewer)
 
     def get(self, collection_id: str) -> Collection:
         """One collection."""
@@ -62,14 +59,6 @@ class Collections:
         """Undo that, within a day. Raises ValueError where another one is called so now."""
         if not self._kept.take_back(collection_id):
             raise KeyError(collection_id)
-
-    def is_owned(self, collection_id: str, person: str) -> bool:
-        """Whether a collection is a person's own, also one that was removed and can be taken back."""
-        return self._kept.is_owned(collection_id, person)
-
-    def move(self, conversation_id: str, collection: str | None) -> None:
-        """Put a conversation into a collection, or into none."""
-        self._kept.move(conversation_id, collection)
 
     def _check(self, instructions: str, settings: Mapping[str, object]) -> None:
         if len(instructions) > _MOST_CHARS:

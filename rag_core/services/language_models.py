@@ -29,7 +29,8 @@ _SHARE_OF_FREE = 0.9
 class LanguageModels:
     """What the Models page and the command line show and do. Thread-safe.
 
-    `loaded()` names the models in memory, `unload(id)` takes one out of it.
+    `loaded()` names the models in memory, `unload(id)` takes one out of it, once the answer in progress is written.
+    What the user decides of Gemini and of a server of models is kept with the other preferences.
     """
 
     def __init__(
@@ -37,22 +38,14 @@ class LanguageModels:
     ) -> None:
         self._preferences = preferences
         self._loaded = loaded
-        self._unload = unload
+        self.unload = unload
+        self.use_gemini, self.forget_gemini = preferences.use_gemini, preferences.forget_gemini
+        self.choose_gemini_model = preferences.choose_gemini_model
+        self.use_server, self.forget_server = preferences.use_server, preferences.forget_server
 
     def statuses(self) -> tuple[ModelStatus, ...]:
         """Every model that can be chosen, with what is missing where one is not ready."""
         return model_statuses(self._preferences.effective)
-
-    def use_gemini(self, key: str, *, keep: bool) -> None:
-        """Take a Gemini key and the user's word that passages may leave the machine.
-
-        With `keep` both outlive this process: the key in `.env`, the word in the library. Raises ConfigurationError.
-        """
-        self._preferences.use_gemini(key, keep=keep)
-
-    def forget_gemini(self) -> None:
-        """Forget the key and take back the word that passages may leave the machine."""
-        self._preferences.forget_gemini()
 
     def gemini_models(self) -> tuple[str, ...]:
         """The models that Gemini has now, the newest small one first. Raises ModelUnavailable."""
@@ -65,10 +58,6 @@ class LanguageModels:
         """The model of Gemini that settings name or the user chose; "" where its list decides."""
         return self._preferences.effective.generation.gemini_model
 
-    def choose_gemini_model(self, name: str) -> None:
-        """Let a model of Gemini answer; "" for the newest small one that it has then."""
-        self._preferences.choose_gemini_model(name)
-
     def machine(self) -> Machine:
         """What models have to run on."""
         memory = psutil.virtual_memory()
@@ -76,7 +65,7 @@ class LanguageModels:
 
     def files(self) -> tuple[ModelFile, ...]:
         """The GGUF files of the models folder, by name. Raises StoreUnavailable."""
-        folder, loaded = self._folder, self._loaded()
+        folder, loaded = self.folder, self._loaded()
         try:
             return tuple(self._file(path, loaded) for path in gguf_files(folder))
         except OSError as error:
@@ -88,7 +77,7 @@ class LanguageModels:
         found = []
         for entry in json.loads(_WORTH_HAVING.read_text(encoding="utf-8")):
             model = SuggestedModel(**entry)
-            present = (self._folder / model.wanted.rpartition("/")[2]).exists()
+            present = (self.folder / model.wanted.rpartition("/")[2]).exists()
             found.append(replace(model, fits=model.memory_bytes <= total, present=present))
         return tuple(found)
 
@@ -113,24 +102,20 @@ class LanguageModels:
     def remove(self, model_id: str) -> None:
         """Remove a model's file. Raises ModelUnavailable where there is none, StoreUnavailable."""
         name = model_id.removeprefix(GGUF_PREFIX)
-        path = self._folder / name
+        path = self.folder / name
         if name != Path(name).name or not (path.is_file() or path.is_symlink()):
             raise ModelUnavailable(f"There is no model file {name[:100]}.")
-        self._unload(model_id)
+        self.unload(model_id)
         forget(path, copies_in(self._preferences.settings.data_dir))
         try:
             path.unlink()
         except OSError as error:
             raise StoreUnavailable(f"{name} cannot be removed: {error.strerror}.") from error
 
-    def unload(self, model_id: str) -> None:
-        """Take a model out of memory, once the answer in progress is written."""
-        self._unload(model_id)
-
     def try_again(self, model_id: str) -> None:
         """Have a model file's runtimes tried again when it next answers. Raises ModelUnavailable."""
-        path = gguf_path(model_id.removeprefix(GGUF_PREFIX), self._folder)
-        self._unload(model_id)
+        path = gguf_path(model_id.removeprefix(GGUF_PREFIX), self.folder)
+        self.unload(model_id)
         forget_trials(path, self._preferences.settings)
 
     def server(self) -> ModelServer:
@@ -157,27 +142,15 @@ class LanguageModels:
 
         return list_models(self._preferences.with_server(address, key, (), agreed=agreed))
 
-    def use_server(self, address: str, key: str, models: tuple[str, ...], *, agreed: bool, keep: bool) -> None:
-        """Let models of a server answer. `keep`: also after this process, by `.env`. Raises LecternError."""
-        self._preferences.use_server(address, key, models, agreed=agreed, keep=keep)
-
-    def forget_server(self) -> None:
-        """Forget the server and its key. Raises ConfigurationError."""
-        self._preferences.forget_server()
-
     @property
     def folder(self) -> Path:
         """Where the files are."""
-        return self._folder
-
-    @property
-    def _folder(self) -> Path:
         return self._preferences.settings.models_dir
 
     def _downloads(self) -> Downloads:
         settings = self._preferences.settings
         return Downloads(
-            self._folder, hub=settings.hub_url, min_free_bytes=settings.storage.min_free_bytes,
+            self.folder, hub=settings.hub_url, min_free_bytes=settings.storage.min_free_bytes,
             allowed=settings.sources.allowed_hosts,
         )  # fmt: skip
 
@@ -187,7 +160,7 @@ class LanguageModels:
         try:
             told = path.stat() if path.exists() else path.lstat()
             found = replace(found, size_bytes=told.st_size)
-            gguf_path(path.name, self._folder)
+            gguf_path(path.name, self.folder)
             header = header_of(path)
         except ModelUnavailable as error:
             return replace(found, problem=f"{error} {error.help}".strip())

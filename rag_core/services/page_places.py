@@ -4,6 +4,7 @@ the pictures that stand in the text of a document without pages of its own."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag_core.domain import Box, Document, Figure, Page, PageImage
 from rag_core.errors import UnsupportedDocument
@@ -39,6 +40,25 @@ class PagePlaces:
             self._storage.files.path(document.id), document.media_type, page.number, spans, text=own_text(page),
             password=self._storage.documents.password(document.id),
         )  # fmt: skip
+
+    def page_image(
+        self, document: Document, number: int, *, span: tuple[int, int] | None = None, width_px: int = 1000
+    ) -> PageImage:
+        """A page as PNG, with the boxes of a span of its text; one whose text was recognised stands upright.
+
+        Raises UnsupportedDocument where nothing can be drawn.
+        """
+        if not document.has_page_images:
+            raise UnsupportedDocument(
+                "Only the pages of PDF documents and images can be drawn.", help="Read the page's text."
+            )
+        recognised = recognised_text(self._storage, document.id, number)
+        image = self._reader.page_image(
+            self._storage.files.path(document.id), document.media_type, number, width_px=width_px,
+            password=self._storage.documents.password(document.id), turned=recognised.turned if recognised else 0,
+        )  # fmt: skip
+        pages = self._storage.documents.pages(document.id, number) if span else []
+        return replace(image, boxes=self.of(document, pages[0], [span])[0] if pages and span else ())
 
     def figure_image(self, document: Document, figure: Figure, *, width_px: int = 1000) -> PageImage:
         """A figure that the file holds as PNG. Raises UnsupportedDocument for others, UnreadableDocument for damaged

@@ -24,11 +24,15 @@ _MODEL_SETTING = "generation.model"
 
 
 class Preferences:
-    """Settings as they are now. They outlive this process as preferences of the library. Thread-safe."""
+    """Settings as they are now. They outlive this process as preferences of the library. Thread-safe.
+
+    `get(name)` tells a value that the user chose, or None; `set(name, value)` keeps one, None forgets it.
+    """
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
         self._storage = storage
         self._kept = storage.conversations
+        self.get, self.set = self._kept.preference, self._kept.set_preference
         self._lock = threading.Lock()
         for note in not_settings():
             _log.warning("%s", note)
@@ -47,14 +51,6 @@ class Preferences:
             if kept != self._kept_consent:
                 self._consent = self._kept_consent = kept
             self._gemini_model = self._kept.preference(_GEMINI_MODEL) or ""
-
-    def get(self, name: str) -> str | None:
-        """A value that the user chose, or None."""
-        return self._kept.preference(name)
-
-    def set(self, name: str, value: str | None) -> None:
-        """Keep a value that the user chose; None forgets it."""
-        self._kept.set_preference(name, value)
 
     @property
     def model(self) -> str:
@@ -99,7 +95,10 @@ class Preferences:
             )
 
     def use_gemini(self, key: str, *, keep: bool) -> None:
-        """Take a key and the user's word; `keep` both beyond this process. Raises ConfigurationError."""
+        """Take a Gemini key and the user's word that passages may leave the machine.
+
+        With `keep` both outlive this process: the key in `.env`, the word in the library. Raises ConfigurationError.
+        """
         from rag_core.env_file import keep_key
 
         key = key.strip()

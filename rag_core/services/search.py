@@ -16,7 +16,7 @@ from rag_core.domain import Scope
 from rag_core.embedding import Embedder
 from rag_core.embedding.processor import usable_cores
 from rag_core.errors import LecternError, StoreUnavailable
-from rag_core.retrieval import LibraryIndexes, Pipeline, Query, Rerankers, Retrieval
+from rag_core.retrieval import Indexes, Pipeline, Query, Rerankers, Retrieval
 from rag_core.retrieval.acronyms import written_out
 from rag_core.retrieval.contents import Contents
 from rag_core.retrieval.hierarchy.rewriting import Rewritten, Write, rewritten
@@ -51,7 +51,7 @@ class SearchService:
         self._storage = storage
         self._embedder = embedder
         self._rerankers = rerankers
-        self._indexes = LibraryIndexes(storage, self._rewriter(write))
+        self._indexes = Indexes(storage, self._rewriter(write))
         self._pipeline = Pipeline(self._indexes, rerankers)
         self._tables = TableCache(storage)
         # More searches at once than cores would each wait for Python's lock: a third fewer are done in the same time.

@@ -30,7 +30,6 @@ from rag_core.storage.indexes.sync import Sync
 from rag_core.storage.maintenance.archive import Archive
 from rag_core.storage.maintenance.backup import Backup
 from rag_core.storage.maintenance.restore import Restore
-from rag_core.storage.postgres.access import AccessStore
 from rag_core.storage.postgres.answer_cache import AnswerCache
 from rag_core.storage.postgres.changes import ChangeLog
 from rag_core.storage.postgres.conversations import ConversationStore
@@ -46,7 +45,7 @@ from rag_core.storage.postgres.question_sets import QuestionSets
 from rag_core.storage.postgres.rows import Stored
 from rag_core.storage.postgres.servers import BEAT_S, Servers
 from rag_core.storage.postgres.sources import SourceStore
-from rag_core.storage.status_notes import counted, dead_letters, left_alone, told
+from rag_core.storage.status_notes import dead_letters, described, left_alone, told
 from rag_core.storage.vector_generation import VectorGeneration
 
 _LONGEST_LULL_S = 60.0
@@ -62,7 +61,6 @@ class Storage:
     def __init__(self, settings: Settings) -> None:
         self.folder = folder = Path(settings.data_dir).expanduser().absolute()
         self._server: EmbeddedServer | None = None
-        self._database: Database | None = None
         self.indexes: tuple[DerivedIndex, ...] = ()
         self._made: tuple[DerivedIndex, ...] = ()
         self._left = settings.jobs.left
@@ -224,17 +222,12 @@ class Storage:
         needed = [index.name for index in self._made if index.needed]
         return tuple(self.servers.living(needed)) if self.is_shared else ()
 
-    @property
-    def database(self) -> Database:
-        """The tables, for those who compare the stores."""
-        return self._required()
-
     def describe(self) -> dict[str, str]:
         """PostgreSQL and each index by name, in a few words. May take the time that finding a compute backend takes."""
         self._choose_backend()
         where = "embedded" if self._server else "by DATABASE_URL"
-        told = {index.name: self._described(index) for index in self.indexes}
-        return {"postgresql": f"{self._required().version()}, {where}", **told}
+        told = {index.name: described(index, self.sync.waiting(index.name)) for index in self.indexes}
+        return {"postgresql": f"{self.database.version()}, {where}", **told}
 
     def background(self, what: str, work: Callable[[], None], *, woken: bool = False) -> BackgroundLoop:
         """A thread for what another does in the background, whose faults are among the notes; whose it is stops it.
@@ -262,7 +255,7 @@ class Storage:
 
     def backup(self, path: Path, *, replace: bool = False) -> BackupReport:
         """Write an archive of everything while the library is in use. See `backup.Backup.write` for the errors."""
-        return Backup(self._required().transaction, self.files.open).write(path, replace=replace)
+        return Backup(self.database.transaction, self.files.open).write(path, replace=replace)
 
     def restore(self, archive: Archive) -> None:
         """Fill this empty library from an archive; then close it: the next owner makes what is derived.
@@ -270,7 +263,7 @@ class Storage:
         See `restore.Restore.run` for the errors.
         """
         self.stop_following()
-        Restore(self._required(), self.files).run(archive, self.min_free_bytes)
+        Restore(self.database, self.files).run(archive, self.min_free_bytes)
 
     def close(self) -> None:
         """Close every store and let the folder go, whatever fails meanwhile; harmless when done twice."""
@@ -289,7 +282,7 @@ class Storage:
         return next(index for index in self._made if isinstance(index, kind))
 
     def _open(self, folder: Path, settings: Settings) -> None:
-        database = self._connected(folder, settings)
+        database = self.database = self._connected(folder, settings)
         self.files: Blobs = prepared_originals(settings)
         self.removals = Removals(database, self.documents, self.files)
         derived = (*(name for kind in INDEXES for name in kind.folders), TARGET)
@@ -337,17 +330,15 @@ class Storage:
         if settings.database_url is None or not settings.database_url.get_secret_value().strip():
             self._server = EmbeddedServer(folder / FOLDER)
             self._opened.callback(self._server.stop)
-            self._database = Database(self._server.start(), settings.storage, self._server.revive)
+            database = Database(self._server.start(), settings.storage, self._server.revive)
         else:
-            self._database = Database(settings.database_url.get_secret_value(), settings.storage)
-        database = self._database
+            database = Database(settings.database_url.get_secret_value(), settings.storage)
         self._opened.callback(database.close)
         self.servers = Servers(database, settings.jobs.taken)
         self.documents = DocumentStore(database)
         self.conversations = ConversationStore(database)
         self.answer_cache = AnswerCache(database)
         self.question_sets = QuestionSets(database)
-        self.access = AccessStore(database)
         self.evaluation_runs = EvaluationRuns(database)
         self.jobs = JobStore(database)
         self._opened.callback(self.jobs.deafen)
@@ -368,19 +359,12 @@ class Storage:
 
     def _keep_up(self) -> None:
         """Finish what a broken connection, or a disk that failed, left behind."""
-        self._required().check()
+        self.database.check()
         self.servers.beat()
         self.sync.acknowledge()
         self.removals.sweep()
         self.files.tidy()
         self._leaked.stop()
-
-    def _described(self, index: DerivedIndex) -> str:
-        waiting = self.sync.waiting(index.name)
-        if not waiting.documents:
-            return index.describe()
-        behind = f"{index.describe()}, {counted(waiting.documents, 'document', 'documents')} behind"
-        return behind + (f" ({waiting.reason})" if waiting.reason else "")
 
     def _choose_backend(self) -> None:
         with self._choosing:
@@ -409,8 +393,3 @@ class Storage:
             return Loaded()
         ready = self.documents.ready_ids()
         return self.dumps.load(ready, self.documents.vectors.of)
-
-    def _required(self) -> Database:
-        if self._database is None:
-            raise StoreUnavailable("The library is closed.")
-        return self._database

@@ -376,8 +376,8 @@ def _denials(held: ClaimMatch, places: Sequence[Place]) -> list[float]:
     found = []
     for at, number in places:
         source, quote = held.sources[at], held.sources[at].quotes[number]
-        for one in negations(source.raw(quote.start, quote.end), claim.said):
-            tokens = [source.within(quote.start + start, quote.start + end) for start, end in one.denied]
+        for denied in negations(source.raw(quote.start, quote.end), claim.said):
+            tokens = [source.within(quote.start + start, quote.start + end) for start, end in denied]
             kept = [token for run in tokens for token in run if terms(_token(source, token))]
             near = held._near[at][content][:, kept]
             found.append(float(counted(near.max(axis=0).astype(np.float64)).mean()) if near.size else 0.0)

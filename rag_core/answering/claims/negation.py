@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,14 +18,6 @@ _SHORTEST = 3  # letters left of a word without its prefix
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Negation:
-    """Where a negation stands, and the words that it can deny."""
-
-    span: Span
-    denied: tuple[Span, ...]
-
-
 @lru_cache(maxsize=1)
 def _data() -> tuple[frozenset[str], tuple[str, ...], regex.Pattern[str]]:
     data = json.loads(_PATH.read_text(encoding="utf-8"))
@@ -34,21 +25,22 @@ def _data() -> tuple[frozenset[str], tuple[str, ...], regex.Pattern[str]]:
     return frozenset(data["words"]), tuple(data["prefixes"]), idle
 
 
-def negations(text: str, opposite: Collection[str]) -> list[Negation]:
-    """The negations of a text; a prefix counts where the word without it is among `opposite`, in lower case."""
+def negations(text: str, opposite: Collection[str]) -> list[list[Span]]:
+    """For each negation of a text the words that it can deny; a prefix counts where the word without it is among
+    `opposite`, in lower case."""
     words, prefixes, idle = _data()
     skipped = [match.span() for pattern in (_LIMIT, idle) for match in pattern.finditer(text)]
     found = list(_WORD.finditer(text))
-    every = []
+    every: list[list[Span]] = []
     for place, match in enumerate(found):
         plain = match[0].casefold().replace("’", "'")
         if any(start <= match.start() < end for start, end in skipped):
             continue
         if plain in words or plain.endswith("n't"):
             near = found[place + 1 : place + _BEHIND + 1]
-            every.append(Negation(match.span(), tuple(one.span() for one in near if one[0] not in ".;:!?")))
+            every.append([one.span() for one in near if one[0] not in ".;:!?"])
         elif any(_without(plain, prefix) in opposite for prefix in prefixes):
-            every.append(Negation(match.span(), (match.span(),)))
+            every.append([match.span()])
     return every
 
 

@@ -56,7 +56,6 @@ class Computed:
 
     text: str
     cells: tuple[int, ...]
-    score: float
     compares: bool = False
 
 
@@ -97,7 +96,7 @@ def computed(question: str, asked: CellQuery, scores: Floats, weights: Floats) -
         return None
     cells = [asked.cells[place] for place in places]
     said = say_result(wanted, question, cells)
-    return Computed(said, tuple(places), float(np.mean(scores[places])), wanted == "larger") if said else None
+    return Computed(said, tuple(places), wanted == "larger") if said else None
 
 
 def _extreme(question: str, asked: CellQuery, scores: Floats) -> Computed | None:
@@ -124,7 +123,7 @@ def _extreme(question: str, asked: CellQuery, scores: Floats) -> Computed | None
     rest = ", ".join(f"{named(cell)}: {printed(cell)}" for cell in others[:_OTHERS])
     what = first.name if by_year else first.head
     text = f"{named(first)}: {value(first)} ({what}; {rest})."
-    return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), float(scores[places].max()), True)
+    return Computed(text, tuple(places[at] for at in order[: _OTHERS + 1]), True)
 
 
 def _beside(asked: CellQuery, best: int) -> list[int]:

@@ -46,11 +46,6 @@ class Focus:
     terms: tuple[str, ...]
     summaries: tuple[str, ...] = ()
 
-    @property
-    def chunks(self) -> int:
-        """How many chunks are looked at."""
-        return sum(map(len, self.rows.values()))
-
 
 class Hierarchy:
     """The two levels in memory. Does not change: one is made after each update. Thread-safe."""

@@ -40,13 +40,14 @@ class AccessStore:
         rows = self._database.rows(f"SELECT {_COLUMNS}, digest FROM access_keys WHERE revoked_at IS NULL")
         return [(_key(row), bytes(row[7])) for row in rows]
 
-    def revoke(self, key_id: str) -> bool:
-        """Let a key open nothing from now on. Returns whether there was one that did."""
+    def revoke(self, key_id: str) -> None:
+        """Let a key open nothing any longer. Raises KeyError where there is none that does."""
         statement = "UPDATE access_keys SET revoked_at = now() WHERE id = %s AND revoked_at IS NULL RETURNING id"
-        return self._database.row(statement, (storable(key_id),)) is not None
+        if self._database.row(statement, (storable(key_id),)) is None:
+            raise KeyError(key_id)
 
     def note(self, who: str, action: str, status: int) -> None:
-        """Write a line of the audit."""
+        """Write a line of the audit: who asked for what, and how it ended: an HTTP status, or a command's exit code."""
         with self._database.transaction() as connection:
             row = connection.execute(
                 "INSERT INTO audit (who, action, status) VALUES (%s, %s, %s) RETURNING id",
@@ -55,7 +56,7 @@ class AccessStore:
             if row and row[0] % 1000 == 0:
                 connection.execute("DELETE FROM audit WHERE id <= %s", (row[0] - _KEPT_LINES,))
 
-    def audit(self, limit: int) -> list[AuditEntry]:
+    def audit(self, limit: int = 100) -> list[AuditEntry]:
         """The last lines of the audit, newest first."""
         rows = self._database.rows("SELECT at, who, action, status FROM audit ORDER BY id DESC LIMIT %s", (limit,))
         return [AuditEntry(*row) for row in rows]
@@ -69,7 +70,7 @@ class AccessStore:
 
     @retried
     def keep_answer(self, who: str, key: str, digest: str, answer: str) -> None:
-        """Keep what was answered; the oldest answers go."""
+        """Keep what was answered, for whoever sends the request again within a week; the oldest answers go."""
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM repeats WHERE at < now() - %s::interval", (_KEPT_ANSWERS,))
             connection.execute(

@@ -40,7 +40,7 @@ class CollectionStore:
         self._forget = forget
 
     def all(self, viewer: str = "") -> list[Collection]:
-        """Every collection, or those that a viewer may see, in alphabetical order."""
+        """Every collection, or those that a viewer may see, in alphabetical order, with how many documents each has."""
         seen = "AND c.id IN (SELECT v FROM visible_collections(%(viewer)s) AS v) " if viewer else ""
         rows = self._database.rows(f"{_COUNTED}{seen}ORDER BY lower(c.name), c.owner", {"viewer": storable(viewer)})
         return [Collection(*row) for row in rows]
@@ -108,7 +108,7 @@ class CollectionStore:
         return row is not None
 
     def is_owned(self, collection_id: str, person: str) -> bool:
-        """Whether a collection is a person's own, also one that was removed."""
+        """Whether a collection is a person's own, also one that was removed and can be taken back."""
         row = self._database.row("SELECT owner FROM collections WHERE id = %s", (storable(collection_id),))
         return row is not None and row[0] == person
 

@@ -167,10 +167,12 @@ class ConversationStore:
                 _set_aside(connection, _id(message_id), min(back)[1], [row[1] for row in back])
 
     def rate(self, message_id: str, rating: int | None, reason: str = "") -> None:
-        """Keep what the user thinks of an answer, 1 good, -1 bad, None neither, and why."""
+        """Keep what the user thinks of an answer, 1 good, -1 bad, None neither, and why. Raises ValueError."""
+        if rating not in (1, -1, None):
+            raise ValueError("A rating is 1, -1 or None.")
         self._database.execute(
             "UPDATE messages SET rating = %s, reason = %s WHERE id = %s",
-            (rating, storable(reason)[:_REASON_CHARS], _id(message_id)),
+            (rating, storable(reason.strip())[:_REASON_CHARS], _id(message_id)),
         )
 
     @retried

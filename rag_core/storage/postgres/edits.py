@@ -98,11 +98,7 @@ class EditStore:
                     edit[8] and not corrected, document_id, *place,
                 ),
             )  # fmt: skip
-            if corrected:
-                _write(connection, document_id, edit, text=text, left_out=False, written=written)
-            else:
-                connection.execute(f"DELETE FROM chunk_edits WHERE {_AT}".encode(), (document_id, *place))
-            return True
+            return _keep(connection, document_id, edit, text, written)
 
         return self._change(document_id, work)
 
@@ -144,11 +140,7 @@ class EditStore:
                     kept_form(written.pieces), corrected, row[8] and not corrected, document_id,
                 ),
             )  # fmt: skip
-            if corrected:
-                _write(connection, document_id, row, text=row[6], left_out=False, written=written)
-            else:
-                connection.execute(f"DELETE FROM chunk_edits WHERE {_AT}".encode(), (document_id, *place))
-            return True
+            return _keep(connection, document_id, row, row[6], written)
 
         return self._change(document_id, work)
 
@@ -298,6 +290,15 @@ def _edit_of(connection: Connection[TupleRow], document_id: str, place: ChunkSpa
         f" span_start, span_end) WHERE {_AT}".encode(),
         (document_id, *place),
     ).fetchone()
+
+
+def _keep(connection: Connection[TupleRow], document_id: str, edit: TupleRow, text: str, written: Written) -> bool:
+    """Keep a correction; a chunk whose text is as read has none. Returns that it was done."""
+    if text != edit[5]:
+        _write(connection, document_id, edit, text=text, left_out=False, written=written)
+    else:
+        connection.execute(f"DELETE FROM chunk_edits WHERE {_AT}".encode(), (document_id, *edit[:3]))
+    return True
 
 
 def _write(

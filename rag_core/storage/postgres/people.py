@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import LiteralString
 
-from rag_core.domain import Document, Membership
+from rag_core.domain import Document, Membership, address_of
+from rag_core.errors import ConfigurationError
 from rag_core.storage.postgres.database import Database, storable
 
 VISIBLE = "SELECT v FROM visible_documents({}) AS v"
@@ -43,7 +44,7 @@ _PLACED = """
 
 
 class PeopleStore:
-    """Reads and writes whose things are, and with whom they are shared. Raises StoreUnavailable.
+    """Reads and writes whose things are, and with whom they are shared. Thread-safe. Raises StoreUnavailable.
 
     A person is an address in small letters. `forget` is told of every document that becomes another one's.
     """
@@ -118,14 +119,17 @@ class PeopleStore:
         return document_id, owner
 
     def give(self, ids: Sequence[str], person: str) -> None:
-        """Make documents a person's own; "" makes them everybody's."""
+        """Make documents a person's own; "" makes them everybody's. Raises ConfigurationError for no address."""
+        owner = address_of(person) if person else ""
         self._database.execute(
-            "UPDATE documents SET owner = %s WHERE id = ANY(%s)", (storable(person), [storable(one) for one in ids])
+            "UPDATE documents SET owner = %s WHERE id = ANY(%s)", (storable(owner), [storable(one) for one in ids])
         )
         self._forget(*ids)
 
     def owned(self, person: str, ids: Sequence[str]) -> set[str]:
         """Which of these documents are a person's own, those among them that are being removed."""
+        if not ids:
+            return set()
         rows = self._database.rows(
             "SELECT id FROM documents WHERE owner = %s AND id = ANY(%s)",
             (storable(person), [storable(one) for one in ids]),
@@ -141,16 +145,22 @@ class PeopleStore:
         return {row[0]: row[1] for row in rows}
 
     def share(self, collection_id: str, person: str, role: Membership) -> None:
-        """Share a collection with a person, or let them do more or less with it; its owner does whatever they want."""
+        """Share a collection with a person as a reader or an editor; its owner does whatever they want.
+
+        Raises ConfigurationError.
+        """
+        if role not in ("reader", "editor"):
+            raise ConfigurationError(f"There is no role {role} in a collection.", help="Take reader or editor.")
         self._database.execute(
             "INSERT INTO collection_members (collection_id, person, role)"
             " SELECT id, %(person)s, %(role)s FROM collections WHERE id = %(id)s AND owner <> %(person)s"
             " ON CONFLICT (collection_id, person) DO UPDATE SET role = excluded.role",
-            {"id": storable(collection_id), "person": storable(person), "role": role},
+            {"id": storable(collection_id), "person": storable(address_of(person)), "role": role},
         )
 
     def unshare(self, collection_id: str, person: str) -> None:
         """Share a collection with a person no longer; what they put into it leaves it with them."""
+        person = address_of(person)
         self._database.execute(
             "WITH gone AS (DELETE FROM collection_members WHERE collection_id = %s AND person = %s)"
             " DELETE FROM collection_documents e USING documents d WHERE e.collection_id = %s"

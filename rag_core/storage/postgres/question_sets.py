@@ -32,10 +32,12 @@ class QuestionSets:
         rows = self._database.rows(_SETS + "ORDER BY s.updated_at DESC, s.id")
         return [QuestionSet(*row) for row in rows]
 
-    def get(self, set_id: str) -> QuestionSet | None:
-        """One set, or None."""
+    def get(self, set_id: str) -> QuestionSet:
+        """One set. Raises KeyError."""
         row = self._database.row(_SETS + "WHERE s.id = %s", (storable(set_id),))
-        return QuestionSet(*row) if row else None
+        if row is None:
+            raise KeyError(set_id)
+        return QuestionSet(*row)
 
     def create(self, name: str, questions: Sequence[Question]) -> str:
         """Make a set; returns its id."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rag_core.embedding import Embedder
-from rag_core.embedding.calibration import calibration_texts
+from rag_core.embedding.export import calibration_texts
 from rag_core.errors import ModelUnavailable
 
 # Least cosine with PyTorch in float32 of a text, and the mean.

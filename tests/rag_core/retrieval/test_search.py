@@ -10,7 +10,7 @@ from accelerator.dump import write_dump
 from accelerator.mmr import maximal_marginal_relevance
 from rag_core import Hit, Library, Settings, Upload
 from rag_core.answering.langchain import LecternRetriever
-from rag_core.retrieval import LibraryIndexes, Pipeline
+from rag_core.retrieval import Indexes, Pipeline
 from rag_core.services.search import SearchService
 from rag_core.storage.indexes import DENSE
 from rag_core.storage.postgres.changes import Waiting
@@ -73,7 +73,7 @@ def test_many_questions_in_one_pass_find_what_each_finds_alone(
 
 
 def test_no_questions_find_nothing(library: Library) -> None:
-    assert Pipeline(LibraryIndexes(library.storage)).search([], library.settings.retrieval) == []
+    assert Pipeline(Indexes(library.storage)).search([], library.settings.retrieval) == []
 
 
 def test_questions_are_embedded_together_as_alone(library: Library) -> None:

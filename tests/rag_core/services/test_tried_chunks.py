@@ -15,7 +15,7 @@ from accelerator.ranking import Match
 from accelerator.scanner import Scanner
 from rag_core import Library, Settings, Upload
 from rag_core.errors import Cancelled, LimitExceeded, StoreUnavailable
-from rag_core.retrieval import LibraryIndexes, Retrieval
+from rag_core.retrieval import Indexes, Retrieval
 from rag_core.services.search import SearchService
 from rag_core.services.tried_chunks import FOLDER, TriedChunks
 from rag_core.settings import ChunkingSettings, RetrievalSettings
@@ -89,7 +89,7 @@ def test_other_chunks_have_the_same_pieces(library: Library) -> None:
     prepared(library, library.settings.chunking)
     again = prepared(library, library.settings.chunking)  # from what the first one kept
     refs = [(document.id, index) for document in library.documents() for index in range(document.chunk_count)]
-    ours, theirs = again._pipeline.indexes.rows(refs), LibraryIndexes(library.storage).rows(refs)
+    ours, theirs = again._pipeline.indexes.rows(refs), Indexes(library.storage).rows(refs)
     assert ours.keys() == theirs.keys() == set(refs)
     assert all(row.pieces is not None for row in ours.values())
     dimensions = library.embedding.get().profile.dimensions

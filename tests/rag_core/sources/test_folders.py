@@ -282,7 +282,6 @@ def test_how_much_of_a_watched_folder_is_read_and_why_not_the_rest(library: Libr
     list(library.sources.update([place]))
     (found,) = library.sources.coverage()
     assert (found.location, found.files, found.ready) == (place, len(TEXTS) + 4, len(TEXTS))
-    assert not found.is_whole
     why = {name: (reason, help_text) for name, reason, help_text in found.unread}
     assert why.keys() == {"empty.txt", "broken.pdf", "pipe.txt"}
     assert all(reason for reason, _ in why.values())
@@ -293,7 +292,7 @@ def test_how_much_of_a_watched_folder_is_read_and_why_not_the_rest(library: Libr
         (folder / name).unlink()
     list(library.sources.update([place]))
     (found,) = library.sources.coverage()
-    assert (found.ready, found.is_whole, found.unread) == (len(TEXTS) + 1, True, ())
+    assert (found.ready, found.files, found.unread) == (len(TEXTS) + 1, len(TEXTS) + 1, ())
     library.sources.unwatch(place)
     assert library.sources.coverage() == []
 

@@ -75,7 +75,8 @@ def test_a_set_holds_its_questions_in_order_with_all_that_is_known(storage: Stor
     assert found is not None
     assert (found.name, found.size) == ("My set", 5)
     assert storage.question_sets.questions(set_id) == asked
-    assert storage.question_sets.get("nothing") is None
+    with pytest.raises(KeyError, match="nothing"):
+        storage.question_sets.get("nothing")
 
 
 def test_changed_questions_keep_their_place_and_new_ones_follow(storage: Storage) -> None:
@@ -139,7 +140,9 @@ def test_what_postgresql_refuses_is_replaced_everywhere(storage: Storage) -> Non
     assert storage.question_sets.questions(set_id) == []
     for name in (ODD, "x" * 10_000, ""):
         assert storage.question_sets.questions(name) == storage.evaluation_runs.results(name) == []
-        assert storage.question_sets.get(name) is storage.evaluation_runs.get(name) is None
+        with pytest.raises(KeyError):
+            storage.question_sets.get(name)
+        assert storage.evaluation_runs.get(name) is None
 
 
 def test_a_run_comes_back_whole(storage: Storage) -> None:

@@ -19,4 +19,4 @@ from rag_core.answering.claims.negation import negations
 )
 def test_negations(text: str, denied: list[str]) -> None:
     found = negations(text, {"valid"})
-    assert {text[start:end] for one in found for start, end in one.denied} == set(denied)
+    assert {text[start:end] for one in found for start, end in one} == set(denied)

@@ -21,7 +21,7 @@ from rag_core.answering.summaries.subject import is_request, subject_of
 from rag_core.domain import Scope, StreamEvent
 from rag_core.models.base import ChatModel
 from rag_core.models.messages import Request, Usage
-from rag_core.retrieval import LibraryIndexes
+from rag_core.retrieval import Indexes
 from rag_core.retrieval.contents import Contents
 from rag_core.settings import GenerationSettings
 from rag_core.text.sentences import split_sentences
@@ -64,7 +64,7 @@ def test_what_the_page_asks_in_the_readers_language_is_summed_up(filled: Library
 
 
 def contents_of(library: Library, scope: Scope | None = None) -> Contents:
-    return Contents(library.storage, LibraryIndexes(library.storage), scope)
+    return Contents(library.storage, Indexes(library.storage), scope)
 
 
 def document(library: Library, title: str) -> Any:

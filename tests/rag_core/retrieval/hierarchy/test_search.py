@@ -46,7 +46,7 @@ def hierarchy() -> Hierarchy:
 def test_the_nearest_clusters_are_looked_into() -> None:
     focus = hierarchy().focus(axis(1), SearchWidth(documents=1, document_clusters=0, chunk_clusters=1))
     assert {key: rows.tolist() for key, rows in focus.rows.items()} == {"a": [2, 3]}
-    assert focus.chunks == 2
+    assert sum(map(len, focus.rows.values())) == 2
 
 
 def test_a_cluster_of_documents_brings_its_members() -> None:
@@ -82,7 +82,7 @@ def test_a_question_of_another_model_finds_nothing() -> None:
 def test_an_empty_hierarchy_finds_nothing() -> None:
     empty = Hierarchy(Held(Summaries((), np.empty((0, 0), np.float32)), (), ()))
     assert len(empty) == 0
-    assert empty.focus(axis(0)).chunks == 0
+    assert not empty.focus(axis(0)).rows
 
 
 def test_level_one_is_quick_for_a_hundred_thousand_chunks() -> None:
@@ -103,7 +103,7 @@ def test_level_one_is_quick_for_a_hundred_thousand_chunks() -> None:
     took = []
     for query in rows(15):
         started = time.perf_counter()
-        assert found.focus(query).chunks
+        assert found.focus(query).rows
         took.append(time.perf_counter() - started)
     assert sorted(took)[7] < 0.05
 
