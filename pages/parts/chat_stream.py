@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
@@ -146,11 +146,12 @@ def _draw_message(conversation: str, index: int, message: Message, *, last: bool
     # An unfinished answer in the midst of a conversation stays where it is; the last one gives way.
     unfinished = message.answer is None or (message.answer.stopped and not message.answer.cut)
     chat_widget.draw(
-        key, data, on_open=_opener(key, message.id),
+        key, data, on_open=partial(_open_number, key, message.id),
         on_retry=partial(ask, message.question, message.id if last and unfinished else None),
-        on_rate=_rater(key, message), on_searched=partial(_show_searched, message.id),
-        on_edit=_editor(key, message.id), on_back=partial(_bring_back, message.id),
-        on_next=_stepper(key, conversation, message), on_table=_table_actor(key, conversation, message),
+        on_rate=partial(_rate, key, message), on_searched=partial(_show_searched, message.id),
+        on_edit=partial(_ask_again, key, message.id), on_back=partial(_bring_back, message.id),
+        on_next=partial(_take_step, key, conversation, message),
+        on_table=partial(_act_on_table, key, conversation, message),
     )  # fmt: skip
 
 
@@ -184,10 +185,8 @@ def _exchange(conversation: str, index: int, message: Message | None, last: _Las
     latest = last is not None and index > 0  # the only exchange stands where it is looked for already
     # Drawn before the page is: what a fragment leaves undrawn is taken off the page for a moment.
     if asking is not None:
-        data, retry = chat_widget.growing(asking) | {"latest": latest}, partial(_again, asking)
-        chat_widget.draw(
-            key, data, on_open=_opener(key, asking.answer.message_id if asking.answer else ""), on_retry=retry
-        )
+        data, own = chat_widget.growing(asking) | {"latest": latest}, asking.answer.message_id if asking.answer else ""
+        chat_widget.draw(key, data, on_open=partial(_open_number, key, own), on_retry=partial(_again, asking))
     elif message is not None:
         _draw_message(conversation, index, message, last=last is not None, latest=latest)
     if st.session_state.pop("chat_whole_page", False):
@@ -212,13 +211,10 @@ def _key(conversation: str, index: int) -> str:
     return f"chat_exchange_{conversation}_{index}"
 
 
-def _opener(key: str, message_id: str) -> Callable[[], None]:
-    def open_number() -> None:
-        number = st.session_state[key]["open"]
-        st.session_state["chat_passage"] = {"message": message_id, "number": number}
-        st.session_state["chat_whole_page"] = True  # a click inside a fragment redraws that fragment alone
-
-    return open_number
+def _open_number(key: str, message_id: str) -> None:
+    number = st.session_state[key]["open"]
+    st.session_state["chat_passage"] = {"message": message_id, "number": number}
+    st.session_state["chat_whole_page"] = True  # a click inside a fragment redraws that fragment alone
 
 
 def _show_searched(message_id: str) -> None:
@@ -227,58 +223,46 @@ def _show_searched(message_id: str) -> None:
     st.session_state["chat_whole_page"] = True
 
 
-def _rater(key: str, message: Message) -> Callable[[], None]:
-    def rate() -> None:
-        """Keep the mark with its reason, or take it back; it is drawn as the library then has it."""
-        clicked = st.session_state[key]
-        mark, reason = clicked.get("rate"), clicked.get("reason")
-        with _told(_("Your mark was not kept")):
-            if mark is not None:
-                resources.library().history.rate(message.id, chat_widget.RATINGS[mark])
-            elif reason is not None:
-                resources.library().history.rate(message.id, message.rating, reason)
-        st.session_state["chat_whole_page"] = True
-
-    return rate
+def _rate(key: str, message: Message) -> None:
+    """Keep the mark with its reason, or take it back; it is drawn as the library then has it."""
+    clicked = st.session_state[key]
+    mark, reason = clicked.get("rate"), clicked.get("reason")
+    with _told(_("Your mark was not kept")):
+        if mark is not None:
+            resources.library().history.rate(message.id, chat_widget.RATINGS[mark])
+        elif reason is not None:
+            resources.library().history.rate(message.id, message.rating, reason)
+    st.session_state["chat_whole_page"] = True
 
 
-def _editor(key: str, message_id: str) -> Callable[[], None]:
-    def ask_again() -> None:
-        if question := st.session_state[key]["edit"].strip():
-            ask(question, message_id)
-
-    return ask_again
+def _ask_again(key: str, message_id: str) -> None:
+    if question := st.session_state[key]["edit"].strip():
+        ask(question, message_id)
 
 
-def _stepper(key: str, conversation: str, message: Message) -> Callable[[], None]:
-    def step() -> None:
-        act = st.session_state[key]["next"]
-        if act == next_steps.CONTINUE and message.answer:
-            _go_on(conversation, message)
-        elif act.startswith("ask "):
-            ask(act.removeprefix("ask "))
-        elif question := next_steps.take(act, conversation, message):
-            ask(question, message.id)
-        st.session_state["chat_whole_page"] = True
-
-    return step
+def _take_step(key: str, conversation: str, message: Message) -> None:
+    act = st.session_state[key]["next"]
+    if act == next_steps.CONTINUE and message.answer:
+        _go_on(conversation, message)
+    elif act.startswith("ask "):
+        ask(act.removeprefix("ask "))
+    elif question := next_steps.take(act, conversation, message):
+        ask(question, message.id)
+    st.session_state["chat_whole_page"] = True
 
 
-def _table_actor(key: str, conversation: str, message: Message) -> Callable[[], None]:
-    def act() -> None:
-        """Open a row in its sheet, leave a condition out, or have a dialog opened for the rest."""
-        clicked, table = st.session_state[key]["table"], message.answer.table if message.answer else None
-        if clicked["act"] == "row":
-            row = {"message": message.id, "number": None, "row": clicked["at"]}
-            st.session_state["chat_passage"] = row
-        elif clicked["act"] == "remove" and table is not None and clicked["at"] < len(table.plan.conditions):
-            _ask_table(conversation, table_plan.without(message, table, clicked["at"]))
-        else:
-            st.session_state.pop(_SEARCHED, None)
-            st.session_state[table_plan.OPENED] = {**clicked, "message": message.id}
-        st.session_state["chat_whole_page"] = True
-
-    return act
+def _act_on_table(key: str, conversation: str, message: Message) -> None:
+    """Open a row in its sheet, leave a condition out, or have a dialog opened for the rest."""
+    clicked, table = st.session_state[key]["table"], message.answer.table if message.answer else None
+    if clicked["act"] == "row":
+        row = {"message": message.id, "number": None, "row": clicked["at"]}
+        st.session_state["chat_passage"] = row
+    elif clicked["act"] == "remove" and table is not None and clicked["at"] < len(table.plan.conditions):
+        _ask_table(conversation, table_plan.without(message, table, clicked["at"]))
+    else:
+        st.session_state.pop(_SEARCHED, None)
+        st.session_state[table_plan.OPENED] = {**clicked, "message": message.id}
+    st.session_state["chat_whole_page"] = True
 
 
 def _ask_table(conversation: str, changed: table_plan.Change) -> None:

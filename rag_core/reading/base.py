@@ -138,15 +138,15 @@ class OpenDocument(ABC):
     def details(self) -> Details:
         """Title, authors, headings and labels. What cannot be read is left out and named in the notes."""
 
-    def page_image(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
-        """Draw a page as PNG, with the boxes of a span of its text; `text` is that as it was stored, where it was.
-
-        Raises UnsupportedDocument for formats without a fixed layout.
-        """
+    def page_image(self, number: int, width_px: int) -> PageImage:
+        """Draw a page as PNG. Raises UnsupportedDocument for formats without a fixed layout."""
         raise UnsupportedDocument("Pictures of pages exist for PDF documents alone.", help="Read the text instead.")
 
     def page_boxes(self, number: int, spans: Sequence[tuple[int, int]], text: str | None) -> list[tuple[Box, ...]]:
-        """Where spans of a page's text stand on its picture, the boxes of each; none where nothing is known of it."""
+        """Where spans of a page's text stand on its picture, the boxes of each; none where nothing is known of it.
+
+        text: that as it was stored, where it was.
+        """
         return [() for _ in spans]
 
     def close(self) -> None:

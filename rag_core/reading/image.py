@@ -68,7 +68,7 @@ class ImageDocument(OpenDocument):
         """An image says nothing about itself that is of use."""
         return Details(notes=("Of an animation the first picture alone is read.",) if self._is_animation else ())
 
-    def page_image(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
+    def page_image(self, number: int, width_px: int) -> PageImage:
         """Draw a page, never larger than it is. Raises UnreadableDocument, LimitExceeded."""
         image = self._drawn(number, width_px, MAX_SHOWN_PIXELS)
         return PageImage(_png(image), image.width, image.height)
@@ -86,7 +86,7 @@ class ImageDocument(OpenDocument):
 
 
 def turned(picture: PageImage, degrees: int) -> PageImage:
-    """A picture of a page turned clockwise by 0, 90, 180 or 270 degrees, without its boxes."""
+    """A picture of a page turned clockwise by 0, 90, 180 or 270 degrees."""
     from PIL import Image
 
     if not degrees:

@@ -89,17 +89,18 @@ class PdfDocument(OpenDocument):
         names = ", ".join(_attached(self._pdf.raw))
         return replace(details, notes=(*details.notes, f"Attachments are not read: {names}.")) if names else details
 
-    def page_image(self, number: int, width_px: int, span: tuple[int, int] | None, text: str | None) -> PageImage:
+    def page_image(self, number: int, width_px: int) -> PageImage:
         """Draw the page as shown: cropped, rotated, with annotations. Raises UnreadableDocument for a damaged page."""
         with self._drawable(number) as page:
-            png, width, height = _draw(page, width_px)
-            (boxes,) = self._boxes(page, [span], text) if span else ((),)
-        return PageImage(png, width, height, boxes)
+            return PageImage(*_draw(page, width_px))
 
     def page_boxes(self, number: int, spans: Sequence[tuple[int, int]], text: str | None) -> list[tuple[Box, ...]]:
         """The exact boxes of each span, one for each of its lines. Raises UnreadableDocument for a damaged page."""
-        with self._drawable(number) as page:
-            return self._boxes(page, spans, text)
+        with self._drawable(number) as page, _textpage(page) as textpage:
+            reading, geometry = self._reading(page, textpage), Geometry.of(page)
+            if text is not None and lowered(text) == lowered(reading.text):
+                text = None  # as nearly always: no span needs to be looked for
+            return [_marks(textpage, reading, span, text, geometry) for span in spans]
 
     def close(self) -> None:
         """Close the file."""
@@ -108,13 +109,6 @@ class PdfDocument(OpenDocument):
     def _is_new(self, number: int) -> Callable[[int], bool]:
         """Whether a page is the first to show a picture of so many bytes."""
         return lambda size: self._first_shown.setdefault(size, number) == number
-
-    def _boxes(self, page: Any, spans: Sequence[tuple[int, int]], text: str | None) -> list[tuple[Box, ...]]:
-        with _textpage(page) as textpage:
-            reading, geometry = self._reading(page, textpage), Geometry.of(page)
-            if text is not None and lowered(text) == lowered(reading.text):
-                text = None  # as nearly always: no span needs to be looked for
-            return [_marks(textpage, reading, span, text, geometry) for span in spans]
 
     @contextmanager
     def _drawable(self, number: int) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from rag_core.domain import Line
 from rag_core.reading.pdf_order import Piece
 from rag_core.reading.pdf_rules import Cell, Frame
 from rag_core.reading.pdf_tables import AMOUNT, Boxes, Fields, is_figure, leaves_of, put_in, table_row
+from rag_core.text.spans import united
 
 # Of a line's height: gaps between words that may set cells apart, and that do; how far lines of two rows may overlap;
 # by how much blanks differ that are not the same; the most blank between lines of one cell.
@@ -179,11 +180,11 @@ def column_edges(sheet: Sheet, rows: Sequence[Band], gap: float = _GAP) -> list[
     and then has the least blank within columns.
     """
     bands = [[part for leaf in band for part in parts_at(sheet, leaf, None, gap)] for band in rows]
-    spans = [_united((leaf.box.left, leaf.box.right) for leaf in band) for band in bands]
+    spans = [united((leaf.box.left, leaf.box.right) for leaf in band) for band in bands]
     own = [(leaf, at) for at, band in enumerate(bands) for leaf in band if not _reaches_over(leaf, spans)]
     columns = [
         _Column(*span, {at for leaf, at in own if span[0] <= leaf.box.left <= span[1]})
-        for span in _united((leaf.box.left, leaf.box.right) for leaf, _ in own)
+        for span in united((leaf.box.left, leaf.box.right) for leaf, _ in own)
     ]
     heights = [sheet.height(leaf) for band in bands for leaf in band]
     if not heights:
@@ -246,17 +247,6 @@ def _are_parted(one: _Column, other: _Column, bands: Sequence[Sequence[Span]], l
 def _filled(columns: Sequence[_Column], bands: int) -> float:
     """The share of a table's fields that have something in them."""
     return sum(len(column.bands) for column in columns) / max(len(columns) * bands, 1)
-
-
-def _united(spans: Iterable[Span]) -> list[Span]:
-    """Spans, those that overlap as one."""
-    found: list[Span] = []
-    for left, right in sorted(spans):
-        if found and left <= found[-1][1]:
-            found[-1] = found[-1][0], max(right, found[-1][1])
-        else:
-            found.append((left, right))
-    return found
 
 
 def _reaches_over(leaf: Line, bands: Sequence[Sequence[Span]]) -> bool:

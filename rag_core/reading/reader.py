@@ -116,20 +116,15 @@ class Reader:
         page: int,
         *,
         width_px: int = 1000,
-        span: tuple[int, int] | None = None,
-        text: str | None = None,
         password: str | None = None,
         turned: int = 0,
     ) -> PageImage:
-        """Draw a page as PNG, with the boxes of `span` (characters of the page's text) beside it.
-
-        text: the page's text as it was stored, which an earlier version may have read otherwise. turned: degrees
-        clockwise, 0, 90, 180 or 270, by which it is turned then; its boxes are left out.
+        """Draw a page as PNG, turned by some degrees clockwise, 0, 90, 180 or 270.
 
         Raises UnsupportedDocument for formats without pictures, UnreadableDocument, EncryptedDocument, LimitExceeded.
         """
         task = _Task(path, media_type, password)
-        values = {"page": page, "width_px": width_px, "span": span, "text": text, "turned": turned}
+        values = {"page": page, "width_px": width_px, "turned": turned}
         return _image_in(self._ask_again(task, "page_image", values))
 
     def part_image(self, path: Path, media_type: str, part: str, *, width_px: int = 1000) -> PageImage:
@@ -148,8 +143,10 @@ class Reader:
         text: str | None = None,
         password: str | None = None,
     ) -> list[tuple[Box, ...]]:
-        """Where spans of a page's text stand on its picture, the boxes of each. `text` and what is raised are as of
-        `page_image`."""
+        """Where spans of a page's text stand on its picture, the boxes of each. Raises what `page_image` raises.
+
+        text: the page's text as it was stored, which an earlier version may have read otherwise.
+        """
         task = _Task(path, media_type, password)
         found = self._ask_again(task, "page_boxes", {"page": page, "spans": list(spans), "text": text})["page_boxes"]
         return [tuple(Box(*edges) for edges in boxes) for boxes in found]

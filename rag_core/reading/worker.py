@@ -115,9 +115,7 @@ class Worker:
         }  # fmt: skip
 
     def _page_image(self, document: OpenDocument, request: wire.Message) -> wire.Message:
-        span = request["span"]
-        place = (span[0], span[1]) if span else None
-        image = document.page_image(request["page"], request["width_px"], place, request["text"])
+        image = document.page_image(request["page"], request["width_px"])
         return _image_out(turned(image, request["turned"]))
 
     def _page_boxes(self, document: OpenDocument, request: wire.Message) -> wire.Message:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rag_core.domain import Found, Hit
 from rag_core.evaluation.gold.locating import Place
 from rag_core.evaluation.measuring.ranking import Ranked
+from rag_core.text.spans import united
 
 _SHARE = 0.5
 Spans = Mapping[str, NDArray[np.int64]]
@@ -105,18 +106,7 @@ def _by_page(parts: Iterable[tuple[str, int, int, int]]) -> dict[tuple[str, int]
     pages: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for document_id, page, start, end in parts:
         pages.setdefault((document_id, page), []).append((start, end))
-    return {page: _merged(spans) for page, spans in pages.items()}
-
-
-def _merged(parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Intervals without overlaps, in order."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(parts):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
+    return {page: united(spans) for page, spans in pages.items()}
 
 
 def _shared(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int:

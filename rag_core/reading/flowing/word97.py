@@ -18,6 +18,7 @@ from rag_core.reading.flowing.damage import spared
 from rag_core.reading.flowing.hidden import NOT_SHOWN, Hidden
 from rag_core.reading.flowing.word97_file import Properties, WordFile
 from rag_core.reading.headings import reads_as_heading
+from rag_core.text.spans import united
 
 # Numbers of properties (sprm) of characters and paragraphs.
 _DELETED, _VANISHED, _BOLD = 0x0800, 0x083C, 0x0835
@@ -56,7 +57,7 @@ class _Text:
     def __init__(self, file: WordFile) -> None:
         self.notes: list[str] = []
         self._file = file
-        self._bold = _joined(file.spans(_BOLD))
+        self._bold = united(file.spans(_BOLD))
         self._deleted = list(file.spans(_DELETED))
         self._marks = _note_marks(file)
         self._marked = sorted(self._marks)
@@ -156,17 +157,6 @@ class _Text:
         for order, text in enumerate(self._parts("around", word97_file.AROUND)):
             if order >= _SEPARATORS:
                 yield ("Footer" if (order - _SEPARATORS) % _PER_SECTION in (2, 3, 5) else "Header"), text
-
-
-def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that follow upon each other as one."""
-    found = list[tuple[int, int]]()
-    for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
 
 
 def _note_marks(file: WordFile) -> dict[int, int]:

@@ -40,11 +40,9 @@ def test_the_head_of_a_table_is_said_again_on_its_next_pages(reader: Reader, mak
         lefts = [cell.box.left for cell in first.cells]
         assert [cell.box.left for cell in head.cells] == pytest.approx(lefts, abs=0.01)
         assert head.box.bottom <= first.box.top
-        boxes = reader.page_image(
-            path, PDF, page.number, width_px=50, span=(first.start, first.end), text=page.text
-        ).boxes
+        boxes = reader.page_boxes(path, PDF, page.number, [(first.start, first.end)], text=page.text)[0]
         assert {box.top for box in boxes} == {cell.box.top for cell in first.cells}
-    assert not reader.page_image(path, PDF, 2, width_px=50, span=(0, 6), text=parsed.pages[1].text).boxes
+    assert not reader.page_boxes(path, PDF, 2, [(0, 6)], text=parsed.pages[1].text)[0]
 
 
 def test_a_table_with_a_head_of_its_own_or_other_columns_gets_none(

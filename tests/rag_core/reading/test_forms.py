@@ -47,7 +47,7 @@ def test_values_and_the_words_behind_them_are_marked(reader: Reader, make_pdf: C
     def marked(words: str) -> tuple[float, ...]:
         start = page.text.index(words)
         span = (start, start + len(words))
-        (box,) = reader.page_image(path, PDF, 1, width_px=50, span=span, text=page.text).boxes
+        (box,) = reader.page_boxes(path, PDF, 1, [span], text=page.text)[0]
         return round(box.left * 400), round((1 - box.bottom) * 600)
 
     assert marked("Jane Döe") == (140, 490)
@@ -104,7 +104,7 @@ def test_comments_are_read_with_who_wrote_them_and_the_line_beside_them(
         "Comment on “The sink is below the window.”: moved",
     ]  # fmt: skip
     start = page.text.index("Comment by Ines")
-    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 7), text=page.text).boxes
+    (box,) = reader.page_boxes(path, PDF, 1, [(start, start + 7)], text=page.text)[0]
     assert (round(box.left * 400), round((1 - box.bottom) * 600)) == (300, 495)
 
 

@@ -56,7 +56,7 @@ def test_a_single_figure_behind_another_stays_in_its_row(reader: Reader, make_pd
     assert [page.text[line.start : line.end].split() for line in page.lines] == [list(row) for row in numbers]
     cell = page.lines[0].cells[1]
     assert page.text[cell.start : cell.end] == "4"
-    boxes = reader.page_image(path, PDF, 1, width_px=50, span=(cell.start, cell.end), text=page.text).boxes
+    boxes = reader.page_boxes(path, PDF, 1, [(cell.start, cell.end)], text=page.text)[0]
     assert boxes == (cell.box,)
 
 
@@ -73,7 +73,7 @@ def test_letters_at_one_pitch_are_words(reader: Reader, make_pdf: Callable[..., 
     page = reader.read(path, "bold.pdf").pages[0]
     assert [page.text[line.start : line.end] for line in page.lines] == [words, "An i in plain words is a letter."]
     start = page.text.index("in plain")
-    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 2), text=page.text).boxes
+    (box,) = reader.page_boxes(path, PDF, 1, [(start, start + 2)], text=page.text)[0]
     assert (round(box.left * 400), 1 - box.bottom > 0.74) == (65, True)
 
 
@@ -93,7 +93,7 @@ def test_letters_written_one_by_one_are_words(reader: Reader, make_pdf: Callable
     page = reader.read(path, "subsidiaries.pdf").pages[0]
     assert [tuple(page.text[cell.start : cell.end] for cell in line.cells) for line in page.lines] == list(rows)
     start = page.text.index("Ltda.")
-    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 5), text=page.text).boxes
+    (box,) = reader.page_boxes(path, PDF, 1, [(start, start + 5)], text=page.text)[0]
     assert 0.33 < box.left < box.right < 0.47
 
 

@@ -50,11 +50,11 @@ def test_a_span_of_moved_lines_is_marked_where_they_stand(reader: Reader, make_p
     path = make_pdf(_across(_COLUMNS[:2], 185))
     page = reader.read(path, "columns.pdf").pages[0]
     for line in page.lines:
-        boxes = reader.page_image(path, PDF, 1, width_px=50, span=(line.start, line.end), text=page.text).boxes
+        boxes = reader.page_boxes(path, PDF, 1, [(line.start, line.end)], text=page.text)[0]
         assert boxes == (line.box,)
     start = page.text.index("Left line 7")
     over_the_gap = (start, page.text.index("Middle line 0") + 6)
-    low, high = reader.page_image(path, PDF, 1, width_px=50, span=over_the_gap, text=page.text).boxes
+    low, high = reader.page_boxes(path, PDF, 1, [over_the_gap], text=page.text)[0]
     assert (low.left < 0.1, high.left > 0.45, low.top > high.top) == (True, True, True)
 
 

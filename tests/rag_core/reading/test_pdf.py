@@ -77,9 +77,7 @@ def test_text_has_all_of_pdfiums_letters_and_its_marks_stand_on_its_lines(
             page.text.encode("utf-8")
     for page in parsed.pages[:3]:
         line = page.lines[len(page.lines) // 2]
-        boxes = reader.page_image(
-            path, PDF, page.number, width_px=50, span=(line.start, line.end), text=page.text
-        ).boxes
+        boxes = reader.page_boxes(path, PDF, page.number, [(line.start, line.end)], text=page.text)[0]
         assert min(box.left for box in boxes) == line.box.left
         assert max(box.bottom for box in boxes) == line.box.bottom
 
@@ -188,9 +186,9 @@ def test_boxes_fit_the_picture_of_rotated_and_cropped_pages(
     path = rewrite(make_pdf(draw), change)
     (page,) = reader.read(path, "turned.pdf").pages
     start = page.text.index("MARKED")
-    picture = reader.page_image(path, PDF, 1, width_px=600, span=(start, start + 6))
+    picture = reader.page_image(path, PDF, 1, width_px=600)
     (line,) = page.lines
-    (box,) = picture.boxes
+    ((box,),) = reader.page_boxes(path, PDF, 1, [(start, start + 6)])
     assert box == line.box
     assert 0 <= box.left < box.right <= 1
     # All the ink of the page lies within the box, and the box is no larger than it must be.
@@ -208,18 +206,17 @@ def test_a_span_has_a_box_for_each_of_its_lines(reader: Reader, samples: Path) -
     page = reader.read(path, path.name).pages[6]
     start = page.text.index("lowered from 16 to 14")
     end = page.text.index(" was lost and the ship")
-    boxes = reader.page_image(path, PDF, 7, span=(start, end)).boxes
+    boxes = reader.page_boxes(path, PDF, 7, [(start, end)])[0]
     assert len(boxes) == 3
     assert boxes[0].left > boxes[1].left
     assert [box.top for box in boxes] == sorted(box.top for box in boxes)
-    assert reader.page_image(path, PDF, 7).boxes == ()
 
 
 def test_many_spans_have_the_boxes_that_each_has_alone(reader: Reader, samples: Path) -> None:
     path = samples / "veyra-ferry-handbook.pdf"
     page = reader.read(path, path.name).pages[6]
     spans = [(start, start + 40) for start in range(0, 400, 57)]
-    alone = [reader.page_image(path, PDF, 7, width_px=16, span=span, text=page.text).boxes for span in spans]
+    alone = [reader.page_boxes(path, PDF, 7, [span], text=page.text)[0] for span in spans]
     assert reader.page_boxes(path, PDF, 7, spans, text=page.text) == alone
     assert any(alone)
     with pytest.raises(UnreadableDocument):

@@ -70,7 +70,7 @@ def test_a_cell_of_several_lines_is_one(reader: Reader, make_pdf: Callable[..., 
     page = _page(reader, path)
     assert _rows(page) == [tuple(" ".join(lines) for lines in row) for row in DUTIES]
     start = page.text.index("the tide")
-    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 8), text=page.text).boxes
+    (box,) = reader.page_boxes(path, PDF, 1, [(start, start + 8)], text=page.text)[0]
     assert (round(box.left * 400), round(box.bottom * 600)) == (134, 124)
 
 
@@ -179,7 +179,7 @@ def test_heads_that_are_stacked_over_figures_are_one_row(
     assert _rows(page) == [("", *head), *figures]
     assert "Depots and ports at the end of March, in square metres\n" + "\t".join(head) in page.text
     start = page.text.index("building(1)")
-    (box,) = reader.page_image(path, PDF, 1, width_px=50, span=(start, start + 11), text=page.text).boxes
+    (box,) = reader.page_boxes(path, PDF, 1, [(start, start + 11)], text=page.text)[0]
     assert (round(box.left * 400), round(box.bottom * 600)) == (201, 202)
 
 
