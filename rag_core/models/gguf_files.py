@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,7 @@ import psutil
 from rag_core.errors import ModelUnavailable
 from rag_core.paths import IS_CHECKOUT
 
+_LOOKING = threading.Lock()
 GGUF_PREFIX = "gguf:"
 GGUF_MAGIC = b"GGUF"
 _COMMAND = "make llama" if IS_CHECKOUT else "pip install '.[llama]'"
@@ -31,7 +33,8 @@ def gguf_files(folder: Path) -> list[Path]:
 
 def llama_missing() -> str:
     """Why llama.cpp cannot be used, with what to do; "" where it can, also as soon as set-up has compiled it."""
-    invalidate_caches()
+    with _LOOKING:  # two threads that forget the same folder at once fail
+        invalidate_caches()
     if find_spec("llama_cpp"):
         return ""
     try:
