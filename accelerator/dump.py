@@ -155,11 +155,6 @@ class Dump:
             os.close(descriptor)
 
     @property
-    def profile(self) -> str:
-        """The embedding profile it was made with; empty in version 1."""
-        return self.layout.profile
-
-    @property
     def dimensions(self) -> int:
         """Width of a vector."""
         return self.layout.dimensions

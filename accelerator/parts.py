@@ -7,7 +7,7 @@ only appended behind it and packing makes a new block.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,10 +59,6 @@ class SmallDumps:
 
     def __len__(self) -> int:
         return self._used - self._hidden_rows
-
-    def keys(self) -> Iterator[str]:
-        """The keys that are held."""
-        return iter(self._spans)
 
     def add(self, key: str, vectors: NDArray[np.float32], lengths: NDArray[np.float32] | None) -> None:
         """Copy a dump's rows, float32 (n, d), behind the others. `lengths` is None for rows of unit length."""

@@ -25,11 +25,6 @@ class Selection:
         self._rows = {key: None if wanted is None else _kept(wanted) for key, wanted in rows.items()}
         self._places: weakref.WeakKeyDictionary[Segment, Wanted] = weakref.WeakKeyDictionary()
 
-    @classmethod
-    def of(cls, keys: Iterable[str]) -> Selection:
-        """Every row of some dumps."""
-        return cls(dict.fromkeys(keys))
-
     def rows(self, key: str, count: int) -> Wanted | None:
         """The numbers of a dump's rows that are wanted, of `count`, in order; None for all."""
         wanted = self._rows.get(key, ())

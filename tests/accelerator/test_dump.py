@@ -24,7 +24,7 @@ def test_what_is_written_is_read(tmp_path: Path, rows: int, version: int) -> Non
     dump = Dump.open(path)
     assert len(dump) == rows
     assert dump.dimensions == 48
-    assert dump.profile == (PROFILE if version == 2 else "")
+    assert dump.layout.profile == (PROFILE if version == 2 else "")
     assert dump.normalised is (version == 2)
     np.testing.assert_array_equal(dump.vectors, vectors)
     np.testing.assert_array_equal(dump.hashes, hashes)
@@ -116,7 +116,7 @@ def test_version_1_with_values_that_are_no_numbers_fails(tmp_path: Path) -> None
 
 def test_another_profile_or_width_is_refused(make_dump: MakeDump) -> None:
     path = make_dump(2).path
-    assert Dump.open(path, profile=PROFILE, dimensions=48).profile == PROFILE
+    assert Dump.open(path, profile=PROFILE, dimensions=48).layout.profile == PROFILE
     with pytest.raises(DumpMismatch, match="profile"):
         Dump.open(path, profile="another")
     with pytest.raises(DumpMismatch, match="48 dimensions, not 384"):

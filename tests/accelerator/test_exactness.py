@@ -349,7 +349,7 @@ def test_nothing_and_nothing_left(tmp_path: Path) -> None:
     scanner.remove("a")
     for mode in ("exact", "fast", "auto"):
         assert scanner.search(queries[0], 3, mode=mode) == []
-        assert scanner.search(queries[0], 3, mode=mode, within=Selection.of(["a"])) == []
+        assert scanner.search(queries[0], 3, mode=mode, within=Selection(dict.fromkeys(["a"]))) == []
         assert scanner.search_many(queries, 3, mode=mode) == [[], []]
     assert (len(scanner), scanner.keys()) == (0, {"none"})
 

@@ -179,7 +179,7 @@ def check_answers(segment: Segment, scanner: Scanner, truth: Scores, *, rows_lie
         scanner.attach(segment)
         scanner.remove("b")
         found = [scanner.search(BLOCKS["c"][9], 10, mode=mode) for mode in ("exact", "fast")]
-        found.append(scanner.search(BLOCKS["c"][9], 10, within=Selection.of(["c", "a"])))
+        found.append(scanner.search(BLOCKS["c"][9], 10, within=Selection(dict.fromkeys(["c", "a"]))))
         found.append(scanner.search(BLOCKS["c"][9], 10, within=Selection({"c": [range(20)]})))
         found.append(scanner.search_many(BLOCKS["c"][9:11], 10)[0])
     except DumpCorrupt:

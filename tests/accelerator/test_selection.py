@@ -58,7 +58,7 @@ def test_all_rows_and_none() -> None:
     assert list(selection) == ["a", "b"]
     assert "b" in selection
     assert "unknown" not in selection
-    assert Selection.of(["a", "b"]).rows("b", 3) is None
+    assert Selection(dict.fromkeys(["a", "b"])).rows("b", 3) is None
 
 
 def test_where_the_rows_of_a_segment_lie(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_where_the_rows_of_a_segment_lie(tmp_path: Path) -> None:
 
 def test_what_is_kept_of_a_segment_goes_with_it(tmp_path: Path) -> None:
     segment = write_segment(tmp_path / "a.segment", {"a": unit_rows(4, 48)})
-    selection, gone = Selection.of(["a"]), weakref.ref(segment)
+    selection, gone = Selection(dict.fromkeys(["a"])), weakref.ref(segment)
     selection.places(segment)
     del segment
     gc.collect()

@@ -103,23 +103,23 @@ def _of_another_profile(path: Path) -> None:
 def _of_other_dimensions(path: Path) -> None:
     dump = Dump.open(path)
     half = np.array(dump.vectors[:, : dump.dimensions // 2])
-    write_dump(path, half, np.array(dump.hashes), profile=dump.profile, normalised=False)
+    write_dump(path, half, np.array(dump.hashes), profile=dump.layout.profile, normalised=False)
 
 
 def _of_other_vectors(path: Path) -> None:
     """Every checksum is right, and no vector."""
     dump = Dump.open(path)
-    write_dump(path, -np.array(dump.vectors), np.array(dump.hashes), profile=dump.profile)
+    write_dump(path, -np.array(dump.vectors), np.array(dump.hashes), profile=dump.layout.profile)
 
 
 def _of_other_texts(path: Path) -> None:
     dump = Dump.open(path)
-    write_dump(path, np.array(dump.vectors), ~np.array(dump.hashes), profile=dump.profile)
+    write_dump(path, np.array(dump.vectors), ~np.array(dump.hashes), profile=dump.layout.profile)
 
 
 def _without_rows(path: Path) -> None:
     dump = Dump.open(path)
-    write_dump(path, np.array(dump.vectors[:0]), np.array(dump.hashes[:0]), profile=dump.profile)
+    write_dump(path, np.array(dump.vectors[:0]), np.array(dump.hashes[:0]), profile=dump.layout.profile)
 
 
 def _folder(path: Path) -> None:
