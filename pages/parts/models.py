@@ -13,6 +13,7 @@ from rag_core.library import Library
 
 PREFERENCE = "model"
 YOURS = msgid("your question and the passages found for it")
+KEPT = msgid("In the file .env in Lectern's folder, which you alone can read.")
 
 
 def choose(library: Library) -> ModelStatus:
@@ -134,7 +135,7 @@ def _gemini_form() -> None:
     with st.form("models_gemini_form", border=False):
         st.text_input(_("Gemini key"), type="password", key="models_gemini_key", autocomplete="off")
         st.checkbox(_("Passages of my documents may leave this machine"), key="models_gemini_agreed")
-        st.checkbox(_("Keep the key in .env"), key="models_gemini_keep")
+        st.checkbox(_("Keep the key for the next start"), key="models_gemini_keep", help=_(KEPT))
         # In a callback: what a run's body does with a click is lost where another run takes its place before.
         st.form_submit_button(_("Use Gemini"), icon=":material/cloud_upload:", on_click=_use)
     if refusal := st.session_state.pop("models_gemini_refusal", ""):

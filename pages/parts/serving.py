@@ -68,7 +68,7 @@ def _choice(found: tuple[str, ...]) -> None:
     )
     with st.form("models_served_form", border=False):
         st.multiselect(_("Models that may answer"), found, default=list(found[:1]), key="models_served_chosen")
-        st.checkbox(_("Keep address and key in .env"), key="models_server_keep")
+        st.checkbox(_("Keep address and key for the next start"), key="models_server_keep", help=_(models.KEPT))
         st.form_submit_button(_("Use these"), icon=":material/check:", key="models_server_use", on_click=_use)
 
 
