@@ -49,6 +49,18 @@ def test_an_empty_library_invites(open_page: Open) -> None:
     expect(chat.get_by_role("button", name="Add the sample library")).to_be_visible()
 
 
+def test_what_an_empty_page_says_stands_in_its_middle(open_page: Open) -> None:
+    for path in ("chat", "search", "evaluation"):
+        page = open_page(path)
+        box = page.get_by_role("button", name="Go to the library").bounding_box()
+        words = page.get_by_text("Add a document, or the sample library").first
+        middle = words.evaluate(
+            "e => { const r = document.createRange(); r.selectNodeContents(e); const b = r.getBoundingClientRect();"
+            " return b.left + b.width / 2; }"
+        )
+        assert box and abs(box["x"] + box["width"] / 2 - middle) < 2, path
+
+
 def test_the_samples_come_in_by_one_click(open_page: Open, request: pytest.FixtureRequest) -> None:
     chat, search = open_page("chat"), open_page("search")
     expect(chat.get_by_role("heading", name="Nothing to read yet")).to_be_visible()
