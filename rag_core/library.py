@@ -27,8 +27,8 @@ from rag_core.domain import (
     Scope,
     StreamEvent,
     Table,
+    answer_of,
 )
-from rag_core.errors import ModelUnavailable
 from rag_core.settings import Settings
 from rag_core.wiring import Services
 
@@ -213,14 +213,9 @@ class Library(Services):
         agent: bool | None = None, mode: str | None = None, k: int | None = None,
     ) -> Answer:  # fmt: skip
         """Answer a question; the same as the end of `stream`."""
-        answer = None
-        for event in self.stream(
-            question, conversation=conversation, model=model, scope=scope, agent=agent, mode=mode, k=k
-        ):
-            answer = event.answer or answer
-        if answer is None:
-            raise ModelUnavailable("The model gave no answer.")
-        return answer
+        return answer_of(
+            self.stream(question, conversation=conversation, model=model, scope=scope, agent=agent, mode=mode, k=k)
+        )
 
     def stream(
         self, question: str, *, conversation: str | None = None, model: str | None = None,

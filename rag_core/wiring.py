@@ -6,10 +6,9 @@ import threading
 from abc import ABC, abstractmethod
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from rag_core.runtime.closing import close_parts, closed_on_failure
+from rag_core.runtime.closing import Closing, close_parts, closed_on_failure
 from rag_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _ENDS = (
 )  # fmt: skip
 
 
-class Services(ABC):
+class Services(Closing, ABC):
     """The services of one library. What is asked of it less often stands with them: `sources` that are followed, the
     `catalogue` of titles and tags, `collections`, `people` whose things are, `chunk_edits`, `dump_files` of vectors,
     `page_places` of text, `guides`, `clusters`, `recognition`, the `history` of conversations, `table_plans` over whole
@@ -134,12 +133,6 @@ class Services(ABC):
         """Stop what runs and close every store. What was accepted and not finished is resumed by the next owner."""
         self._closing.set()
         close_parts(self, _ENDS)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
     def _forget(self, document_id: str) -> None:
         """Nothing is kept of a removed document beside the stores."""

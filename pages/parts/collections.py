@@ -169,16 +169,6 @@ def _close() -> None:
     st.session_state.pop(_OPEN, None)
 
 
-@language.dialog("New collection", until_closed=_OPEN, fields=True, icon=":material/create_new_folder:")
-def _new(one: None, documents: Sequence[Document]) -> None:
-    _form(one, documents)
-
-
-@language.dialog("Collection", until_closed=_OPEN, fields=True, icon=":material/folder_open:")
-def _change(one: Collection, documents: Sequence[Document]) -> None:
-    _form(one, documents)
-
-
 def _form(one: Collection | None, documents: Sequence[Document]) -> None:
     if _OPEN not in st.session_state:  # what acted in a callback leaves no dialog to draw
         st.rerun()
@@ -213,6 +203,10 @@ def _form(one: Collection | None, documents: Sequence[Document]) -> None:
             st.markdown(f":red[:material/error:] {formatting.plain(problem)}")
         with st.container(horizontal=True, horizontal_alignment="right"):
             st.form_submit_button(_("Save") if one else _("Make"), type="primary", on_click=_keep, args=(one, inside))
+
+
+_new = language.dialog("New collection", until_closed=_OPEN, fields=True, icon=":material/create_new_folder:")(_form)
+_change = language.dialog("Collection", until_closed=_OPEN, fields=True, icon=":material/folder_open:")(_form)
 
 
 def _keep(one: Collection | None, inside: Sequence[str]) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from functools import cached_property, wraps
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -19,6 +18,7 @@ from rag_core.cli.output import report
 from rag_core.errors import ConfigurationError, LecternError, StoreUnavailable
 from rag_core.paths import data_dir as default_dir
 from rag_core.remote.wire import Wire
+from rag_core.runtime.closing import Closing
 
 if TYPE_CHECKING:
     from rag_core.domain import Scope
@@ -29,7 +29,7 @@ _VARIABLE = "LECTERN_DATA_DIR"
 _AUDIT_CHARS = 500
 
 
-class Session:
+class Session(Closing):
     """One command's. Nothing is opened, asked or imported before it is used."""
 
     def __init__(self, data_dir: str | None = None, backend: str | None = None, *, as_json: bool = False) -> None:
@@ -39,10 +39,8 @@ class Session:
         self._held = ExitStack()
         self._changes: tuple[str, ...] = ()
 
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
+        """Close what was opened."""
         self._held.close()
 
     def changes(self, *words: str) -> None:

@@ -19,6 +19,7 @@ from rag_core.domain.answers import (
     Step,
     StreamEvent,
     Trace,
+    answer_of,
 )
 from rag_core.domain.clusters import ChunkCluster, ClusterTree, DocumentCluster
 from rag_core.domain.documents import (

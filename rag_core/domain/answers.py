@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -11,6 +11,7 @@ from rag_core.domain.documents import Document
 from rag_core.domain.pages import AmountNote, Box
 from rag_core.domain.search import Searched
 from rag_core.domain.tables import TableAnswer
+from rag_core.errors import ModelUnavailable
 
 ScoreKind = Literal["cosine", "bm25", "fused", "rerank"]
 COURTESY = "courtesy"
@@ -180,6 +181,16 @@ class StreamEvent:
     stage: str = ""
     step: Step | None = None
     answer: Answer | None = None
+
+
+def answer_of(events: Iterable[StreamEvent]) -> Answer:
+    """The whole answer at the end of a stream. Raises ModelUnavailable where none came."""
+    answer = None
+    for event in events:
+        answer = event.answer or answer
+    if answer is None:
+        raise ModelUnavailable("The model gave no answer.")
+    return answer
 
 
 @dataclass(frozen=True, slots=True)

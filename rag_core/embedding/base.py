@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
-from typing import ClassVar, Self, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from rag_core.embedding.tokens import TokenCounter, batches_by_length, pad, shar
 from rag_core.embedding.vector_cache import VectorCache
 from rag_core.embedding.windows import Embedded, Windows
 from rag_core.errors import Cancelled, ModelUnavailable
+from rag_core.runtime.closing import Closing
 from rag_core.runtime.precedence import PRECEDENCE
 
 # Texts tokenised and sorted at a time: enough to find company of the same length, and few enough that a short document
@@ -34,7 +35,7 @@ Forward = tuple[NDArray[np.float32], NDArray[np.float32]]
 Made = TypeVar("Made")
 
 
-class Embedder(ABC):
+class Embedder(Closing, ABC):
     """A model that makes vectors of texts. Thread-safe.
 
     profile: what stamps the vectors. model: the setting by which it is found. runtime: for people, such as
@@ -204,12 +205,6 @@ class Embedder(ABC):
         self._closed.set()
         self._pool.shutdown()
         self._asked.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _run(self, windows: Windows, cancelled: Callable[[], bool] | None) -> Iterator[int]:
         """Embed windows, telling with each batch how many texts were begun."""

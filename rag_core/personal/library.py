@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ from rag_core.domain import (
     StreamEvent,
     Table,
     Upload,
+    answer_of,
 )
-from rag_core.errors import ModelUnavailable, NotAllowed
+from rag_core.errors import NotAllowed
 from rag_core.library import Library
 from rag_core.personal.conversations import PersonalHistory, PersonalInsights
 from rag_core.personal.documents import (
@@ -160,32 +161,28 @@ class PersonalLibrary(Part):
 
     def ask(self, question: str, **wanted: Any) -> Answer:
         """Answer a question; the same as the end of `stream`."""
-        answers = [event.answer for event in self.stream(question, **wanted) if event.answer is not None]
-        if not answers:
-            raise ModelUnavailable("The model gave no answer.")
-        return answers[-1]
+        return answer_of(self.stream(question, **wanted))
 
     def stream(
         self, question: str, *, conversation: str | None = None, scope: Scope | None = None, **wanted: Any
     ) -> Iterator[StreamEvent]:
         """Answer a question from what they see, in a conversation of their own."""
-        own = self._rights.conversation(conversation) if conversation else None
-        if scope is None and own:
-            scope = self._library.history.scope(own)
-        return self._rights.discreetly(
-            self._library.stream(question, conversation=own, scope=self._rights.scope(scope), **wanted)
-        )  # fmt: skip
+        return self._asked(self._library.stream, question, conversation, scope, wanted)
 
     def reply(
         self, question: str, *, conversation: str | None = None, scope: Scope | None = None, **wanted: Any
     ) -> Iterator[StreamEvent]:
         """The same, kept nowhere."""
+        return self._asked(self._library.reply, question, conversation, scope, wanted)
+
+    def _asked(
+        self, ask: Callable[..., Iterator[StreamEvent]], question: str, conversation: str | None, scope: Scope | None,
+        wanted: Mapping[str, Any],
+    ) -> Iterator[StreamEvent]:  # fmt: skip
         own = self._rights.conversation(conversation) if conversation else None
         if scope is None and own:
             scope = self._library.history.scope(own)
-        return self._rights.discreetly(
-            self._library.reply(question, conversation=own, scope=self._rights.scope(scope), **wanted)
-        )  # fmt: skip
+        return self._rights.discreetly(ask(question, conversation=own, scope=self._rights.scope(scope), **wanted))
 
     def suggestions(self, given: Sequence[Question] = (), *, scope: Scope | None = None, limit: int = 4) -> list[str]:
         """Questions that what they see answers."""

@@ -18,6 +18,7 @@ from rag_core.reading.detect import detect
 from rag_core.reading.ocr.merging import with_recognised
 from rag_core.reading.pool import Pool, usable_cores
 from rag_core.runtime.child import ChildDied, Watch
+from rag_core.runtime.closing import Closing
 from rag_core.text.tables import counted_chars
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ Progress = Callable[[int, int], None]
 Begun = Callable[[int, Callable[[], ParsedDocument]], None]
 
 
-class Reader:
+class Reader(Closing):
     """Reads documents and draws their pages. Thread-safe: requests take turns at a few reading processes.
 
     There are two at least, so that a short document never waits for a long one. A process is started when no other is
@@ -155,12 +156,6 @@ class Reader:
         """End the processes. Requests under way end with an error."""
         self._drawing.close()
         self._reading.close()
-
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _media_type(self, path: Path, name: str) -> str:
         most = self._settings.max_file_bytes

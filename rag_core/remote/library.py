@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import NoneType, TracebackType
+from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rag_core.cancellation import Cancellation
@@ -27,9 +27,10 @@ from rag_core.domain import (
     StreamEvent,
     Table,
     WebAddress,
+    answer_of,
 )
 from rag_core.domain.serialiser import to_json
-from rag_core.errors import LecternError, ModelUnavailable
+from rag_core.errors import LecternError
 from rag_core.remote.calls import ROOT, Call, Remote, answer_events, answer_told, received
 from rag_core.remote.services import (
     RemoteAccess,
@@ -48,6 +49,7 @@ from rag_core.remote.services import (
     RemoteTableViews,
 )
 from rag_core.remote.wire import Wire
+from rag_core.runtime.closing import Closing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +61,7 @@ Listed = TypeVar("Listed")
 _MOST = 1000
 
 
-class RemoteLibrary(Remote):
+class RemoteLibrary(Remote, Closing):
     """See `Library` for what the methods do. All raise what the server tells, and StoreUnavailable where it is silent.
 
     What only an open library can do raises NotOffered, a LecternError and AttributeError.
@@ -81,15 +83,6 @@ class RemoteLibrary(Remote):
         self.sources = RemoteSources(self._wire, self._event)
         self.table_plans = RemoteTablePlans(self._wire)
         self.table_views = RemoteTableViews(self._wire)
-
-    def __enter__(self) -> RemoteLibrary:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     # Documents
 
@@ -172,10 +165,7 @@ class RemoteLibrary(Remote):
 
     def ask(self, question: str, **wanted: Any) -> Answer:
         """Answer a question; the same as the end of `stream`."""
-        answers = [event.answer for event in self.stream(question, **wanted) if event.answer is not None]
-        if not answers:
-            raise ModelUnavailable("The model gave no answer.")
-        return answers[-1]
+        return answer_of(self.stream(question, **wanted))
 
     def stream(
         self, question: str, *, scope: Scope | None = None, cancellation: Cancellation | None = None, **wanted: object

@@ -17,13 +17,12 @@ from rag_core.answering.going_on import beginning, longer
 from rag_core.answering.instructing import Instructions
 from rag_core.answering.question import Question, check_question
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, Collection, Message, Scope, StreamEvent
+from rag_core.domain import Answer, Collection, Message, Scope, StreamEvent, answer_of
 from rag_core.errors import (
     Cancelled,
     ConfigurationError,
     InvalidQuestion,
     LecternError,
-    ModelUnavailable,
     StoreUnavailable,
 )
 from rag_core.models.base import ChatModel
@@ -245,11 +244,7 @@ class QuestionService:
         ModelUnavailable, StoreUnavailable, Cancelled."""
         answerer = self._answers()
         understood = answerer.understand(question, settings=settings, contents=contents)
-        events = answerer.stream(understood, find, stopped)
-        answers = [event.answer for event in events if event.answer is not None]
-        if not answers:
-            raise ModelUnavailable("The model gave no answer.")
-        return answers[-1]
+        return answer_of(answerer.stream(understood, find, stopped))
 
     def quoted(self, question: str, scope: Scope) -> Answer:
         """The extractive model's answer as the library is now, kept nowhere. Raises as `answer` does."""

@@ -17,9 +17,8 @@ from rag_core.api.responses import Event, streamed, told, wants_events
 from rag_core.api.schema import answers, shown
 from rag_core.api.scoping import Closed, ScopeGiven, scope_of
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, SearchMode, StreamEvent
+from rag_core.domain import Answer, SearchMode, StreamEvent, answer_of
 from rag_core.domain.serialiser import to_json
-from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
 
 router = APIRouter(prefix="/ask", tags=["ask"])
@@ -78,7 +77,7 @@ def go_on(request: Request, library: Opened, conversation_id: str, message_id: s
     check_own(request, library, Question(question="", conversation=conversation_id))
     if given.stream or wants_events(request):
         return streamed(request, lambda token: _sent(library.history.go_on(conversation_id, message_id, token)))
-    return told(request, to_json(_last(library.history.go_on(conversation_id, message_id)), without={"hits"}))
+    return told(request, to_json(answer_of(library.history.go_on(conversation_id, message_id)), without={"hits"}))
 
 
 def check_own(request: Request, library: Library, given: Question) -> None:
@@ -99,16 +98,7 @@ def check_own(request: Request, library: Library, given: Question) -> None:
 
 def answer_to(library: Library, given: Question, caller: Caller) -> Answer:
     """The whole answer."""
-    return _last(_stream(library, given, caller, Cancellation()))
-
-
-def _last(events: Iterator[StreamEvent]) -> Answer:
-    answer = None
-    for event in events:
-        answer = event.answer or answer
-    if answer is None:
-        raise ModelUnavailable("The model gave no answer.")
-    return answer
+    return answer_of(_stream(library, given, caller, Cancellation()))
 
 
 def _stream(library: Library, given: Question, caller: Caller, token: Cancellation) -> Iterator[StreamEvent]:

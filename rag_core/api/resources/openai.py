@@ -26,9 +26,8 @@ from rag_core.api.resources.documents import READ, Opened
 from rag_core.api.responses import Event, streamed, told
 from rag_core.api.scoping import scope_of
 from rag_core.cancellation import Cancellation
-from rag_core.domain import Answer, StreamEvent
+from rag_core.domain import Answer, StreamEvent, answer_of
 from rag_core.domain.serialiser import to_json
-from rag_core.errors import ModelUnavailable
 from rag_core.library import Library
 from rag_core.text.pages import counted
 
@@ -108,9 +107,7 @@ def complete(request: Request, library: Opened, given: Chat) -> Response:
 
     if given.stream:
         return streamed(request, lambda token: _chunks(events(token), given))
-    answer = next((event.answer for event in events(Cancellation()) if event.answer is not None), None)
-    if answer is None:
-        raise ModelUnavailable("The model gave no answer.")
+    answer = answer_of(events(Cancellation()))
     message = {"role": "assistant", "content": answer.text + _below(answer, given.sources), "refusal": None}
     choice = {"index": 0, "message": message, "finish_reason": _end(answer), "logprobs": None}
     return told(request, {

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import Message
-from types import TracebackType
-from typing import Self
 
 import httpx
 
 from rag_core.errors import AddressRefused, Cancelled, LimitExceeded, SourceUnavailable
 from rag_core.network.guard import GuardedNetwork, GuardedTransport, Resolver, check_address, resolve
+from rag_core.runtime.closing import Closing
 from rag_core.settings import SourcesSettings
 from rag_core.sources.web.addresses import clean
 
@@ -63,7 +62,7 @@ class Fetched:
             raise SourceUnavailable(f"The server could not give this page ({self.status}).")
 
 
-class Fetcher:
+class Fetcher(Closing):
     """Fetches one address after another. Use as a context manager."""
 
     def __init__(self, settings: SourcesSettings, stopped: Callable[[], bool], resolver: Resolver = resolve) -> None:
@@ -74,10 +73,8 @@ class Fetcher:
             transport=GuardedTransport(self._network), trust_env=False, timeout=settings.timeout_s, headers=_HEADERS
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
+        """End its connections."""
         self._client.close()
 
     def get(self, address: str, headers: Headers = lambda _: {}, max_bytes: int = 0) -> Fetched:

@@ -20,13 +20,13 @@ import zlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rag_core.domain import Profile
 from rag_core.errors import ConfigurationError, StoreCorrupt
+from rag_core.runtime.closing import Closing
 
 Block = bytes | bytearray | memoryview
 FORMAT = "lectern-backup"
@@ -133,7 +133,7 @@ class _Sink(io.RawIOBase):
         return taken
 
 
-class Archive:
+class Archive(Closing):
     """An archive open for reading, found whole. Use as a context manager."""
 
     def __init__(self, path: Path) -> None:
@@ -182,12 +182,6 @@ class Archive:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
 
     def _check_seal(self) -> int:
         """Check that not a bit changed since it was written. Returns the file's size in bytes."""
