@@ -39,9 +39,7 @@ def restore(session: Session, file: str) -> None:
 
 
 def _report(session: Session, made: BackupReport, done: str) -> None:
-    from rag_core.domain.serialiser import to_json
-
     parts = f"{made.documents} documents, {made.chunks} chunks, {made.files} files, "
     size = f"{made.size_bytes / 2**20:,.1f} MB"
     notes = "".join(f"\nnote: {note}" for note in made.notes)
-    report(session.as_json, to_json(made), f"{done}: {parts}{made.conversations} conversations, {size}.{notes}")
+    report(session.as_json, made, f"{done}: {parts}{made.conversations} conversations, {size}.{notes}")

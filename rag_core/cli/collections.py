@@ -76,11 +76,9 @@ def _settings(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _tell(session: Session, one: Collection) -> None:
-    from rag_core.domain.serialiser import to_json
-
     lines = [
         f"{counts(document=one.documents):>17}  {one.name}",
         *([f"{'':19}{one.instructions}"] * bool(one.instructions)),
     ]
     lines += [f"{'':19}{key} = {value}" for key, value in one.settings.items()]
-    report(session.as_json, to_json(one), "\n".join(lines))
+    report(session.as_json, one, "\n".join(lines))

@@ -24,13 +24,11 @@ _tag = click.option(
 @_tag
 def documents(session: Session, tags: tuple[str, ...]) -> None:
     """List the documents, or those with all of some tags."""
-    from rag_core.domain.serialiser import to_json
-
     wanted = {tag.casefold() for tag in tags}
     found = [d for d in session.library.documents() if wanted <= {tag.casefold() for tag in d.tags}]
     if session.as_json:
         for document in found:
-            emit(to_json(document))
+            emit(document)
     elif not found:
         say("No document has these tags." if wanted else "No documents yet. Add some: lectern add FILE")
     else:

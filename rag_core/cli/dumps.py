@@ -41,6 +41,4 @@ def dumps(session: Session, action: str, paths: tuple[Path, ...]) -> int:
 
 
 def _tell(session: Session, made: DumpFile) -> None:
-    from rag_core.domain.serialiser import to_json
-
-    report(session.as_json, to_json(made), f"{made.path}: {made.title}, {made.rows} vectors, {made.outcome}")
+    report(session.as_json, made, f"{made.path}: {made.title}, {made.rows} vectors, {made.outcome}")

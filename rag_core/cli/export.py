@@ -55,11 +55,10 @@ def write(session: Session, conversation_id: str, form: Any, output: str | None)
 
 def _list(session: Session, found: Any) -> None:
     from rag_core.cli.output import emit
-    from rag_core.domain.serialiser import to_json
 
     if session.as_json:
         for one in found:
-            emit(to_json(one))
+            emit(one)
         return
     rows = ((one.id, f"{one.updated_at:%Y-%m-%d %H:%M}", one.title) for one in found)
     table({"id": False, "used": False, "title": False}, rows)

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -29,7 +30,11 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def emit(values: Any) -> None:
-    """Print one JSON object on a line of its own."""
+    """Print one JSON object, or a domain object as one, on a line of its own."""
+    if is_dataclass(values):
+        from rag_core.domain.serialiser import to_json
+
+        values = to_json(values)
     click.echo(json.dumps(values, ensure_ascii=False))
 
 
@@ -160,9 +165,7 @@ def steps(as_json: bool, told: Collection[str] = (), unit: str = "") -> Iterator
 
         def show(step: Progress) -> None:
             if as_json:
-                from rag_core.domain.serialiser import to_json
-
-                emit(to_json(step))
+                emit(step)
             elif is_terminal() and step.stage != "done":
                 draw("", step.done, step.total, f"{step.stage} {step.note}".rstrip())
             elif not told or step.stage in told:

@@ -150,8 +150,6 @@ def _recognise(session: Session) -> None:
 
 
 def _tell(session: Session, one: FollowedSource) -> None:
-    from rag_core.domain.serialiser import to_json
-
     tags = "".join(f"  #{tag}" for tag in one.tags)
     line = f"{counts(document=one.documents):>17}  {one.location}{tags}{'  ' + one.problem if one.problem else ''}"
-    report(session.as_json, to_json(one), line)
+    report(session.as_json, one, line)

@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 @command("status", help="Tell how the library is.")
 def status(session: Session) -> None:
     """Print it."""
-    from rag_core.domain.serialiser import to_json
-
     now = session.library.maintenance.status()
     if session.as_json:
-        emit(to_json(now))
+        emit(now)
         return
     say(f"{counts(document=now.documents, chunk=now.chunks)}, {now.pending} pending, {now.failed} failed")
     known = {"data dir": now.data_dir, "profile": now.profile, "postgresql": now.postgresql, **now.indexes}
@@ -68,11 +66,9 @@ def reembed(session: Session, model: str | None, precision: str | None, executor
 
 
 def _show_report(session: Session, found: Report) -> int:
-    from rag_core.domain.serialiser import to_json
-
     code = 1 if found.findings else 0
     if session.as_json:
-        emit(to_json(found))
+        emit(found)
         return code
     for note in session.library.maintenance.notes():
         say(f"note: {note}")
