@@ -18,8 +18,8 @@ from rag_core.services.table_views import MOST_COLUMNS
 
 AT_ONCE = 50
 KINDS: dict[ColumnType, str] = {
-    "number": msgid("Number"), "date": msgid("Date"), "text": msgid("Text"), "yes/no": msgid("Yes/no"),
-    "choice": msgid("Choice"),
+    "number": msgid("Number"), "date": msgid("Date"), "time": msgid("Time of day"), "text": msgid("Text"),
+    "yes/no": msgid("Yes/no"), "choice": msgid("Choice"),
 }  # fmt: skip
 _CELL_CHARS, _NAME_CHARS = 300, 60
 _KEY, _CHOSEN, _FILTER = "upload_grid", "upload_grid_table", "upload_grid_filter"

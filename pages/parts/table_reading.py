@@ -16,6 +16,7 @@ _ROW_CHARS, _NAME_CHARS = 80, 40
 _WORDS: dict[ColumnType, str] = {
     "number": msgid("Numbers"),
     "date": msgid("Dates"),
+    "time": msgid("Times of the day"),
     "text": msgid("Text, codes too"),
     "yes/no": msgid("Yes or no"),
     "choice": msgid("One of a few"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Comparison = Literal["is", "not", "equals", "over", "under", "at least", "at most", "within", "month"]
-ColumnType = Literal["text", "number", "date", "yes/no", "choice"]
+ColumnType = Literal["text", "number", "date", "time", "yes/no", "choice"]
 """What a column can be said to hold: "choice" are words of which each is one of a few."""
 
 

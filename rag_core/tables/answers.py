@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_core.domain import Document, TableAnswer, TableCondition, TablePlan, TableRow
 from rag_core.domain.tables import Comparison
+from rag_core.tables.clock import time_shown, times_in
 from rag_core.tables.columns import Column, normalised
 from rag_core.tables.links import Link
 from rag_core.tables.plans import (
@@ -116,6 +117,8 @@ def _condition(link: Link, table: WholeTable) -> TableCondition:
 
 
 def _value(number: float, column: Column) -> str:
+    if column.is_time:
+        return time_shown(number)
     if column.kind == "date":
         return (_FIRST_DAY + timedelta(days=number)).isoformat()
     return repr(float(number)).removesuffix(".0")
@@ -150,9 +153,13 @@ def _codes(texts: Iterable[str], column: Column) -> tuple[int, ...]:
 def _number(text: str, column: Column, comparison: Comparison) -> float:
     if comparison == "month":
         moment = moment_of(text.casefold().split())
-        if not moment or column.kind != "date":
+        if not moment or column.kind != "date" or column.is_time:
             raise ValueError(f"“{text[:40]}” is no month, and no day of one, of {column.head}.")
         return moment
+    if column.is_time:
+        if math.isnan(time := float(times_in([text])[0])):
+            raise ValueError(f"“{text[:40]}” is not a time of the day, as 17:40.")
+        return time
     try:
         number = float((date.fromisoformat(text) - _FIRST_DAY).days) if column.kind == "date" else float(text)
     except ValueError:

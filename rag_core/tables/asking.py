@@ -39,6 +39,7 @@ from rag_core.tables.words import Words
 from rag_core.text.stems import stem
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+_NEARLY = 0.5  # of the best plan's share
 _OF_ROWS = (*FURTHEST_ROWS, FIRST, LAST)  # those that find rows, whatever column says which
 _MOST_RUN = 40
 _DOES, _SUBJECTS = frozenset(("do", "does", "did")), frozenset(("i", "we", "you", "they", "he", "she", "it"))
@@ -90,7 +91,7 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
         if not _covered(conditions).issuperset(must):  # it would say the opposite, or speak of other rows
             continue
         count = selection.count(conditions)
-        if count == every and _is_no_choice(conditions):
+        if (count == every and _is_no_choice(conditions)) or not selection.has_each(conditions):
             continue
         some = list(scene.plans(conditions, count))
         scored += zip(scorer.scores(conditions, some, count), range(len(scored), len(scored) + len(some)), some)  # noqa: B905
@@ -106,12 +107,29 @@ def best_plans(scene: Scene, known: Weights) -> list[Ranked]:
         key = result.value if result.value is not None else said
         if plan.target in scene.labels and plan.operation in _OF_ROWS:  # a row by its code, or by its name
             key = ("rows", *result.rows.tolist()[:_MOST_RUN])
-        before = alike.get(key)
-        alike[key] = (
-            replace(before, share=before.share + share) if before
-            else Ranked(plan, score, share, result, scorer.parts(plan))
-        )  # fmt: skip
-    return sorted(alike.values(), key=lambda one: -one.share)
+        one = Ranked(plan, score, share, result, scorer.parts(plan))
+        alike[key] = _fuller(scene, before, one) if (before := alike.get(key)) else one
+    return _fuller_first(scene, sorted(alike.values(), key=lambda one: -one.share))
+
+
+def _fuller(scene: Scene, before: Ranked, other: Ranked) -> Ranked:
+    """Of two plans that find the same the better one, with the share of both; the other where that leaves fewer words:
+    of "Which drinks cost less than 3 euros?" that "drinks" are meant."""
+    plan = other.plan if _is_fuller(scene, other, before) else before.plan
+    return replace(before, share=before.share + other.share, plan=plan)
+
+
+def _fuller_first(scene: Scene, best: list[Ranked]) -> list[Ranked]:
+    """The plans with one before the best that does the same, is nearly as likely and leaves fewer words: "the cheapest
+    cake" is a cake."""
+    near = [one for one in best[1:] if one.share >= _NEARLY * best[0].share and _is_fuller(scene, one, best[0])]
+    return [near[0], *(one for one in best if one is not near[0])] if near else best
+
+
+def _is_fuller(scene: Scene, one: Ranked, other: Ranked) -> bool:
+    """Whether it does what another does, and leaves some of the words that the other leaves and no others."""
+    done, by_other = ((plan.operation, plan.target, plan.by) for plan in (one.plan, other.plan))
+    return done == by_other and _left(scene, one) < _left(scene, other)
 
 
 def trust_signs(scene: Scene, best: Sequence[Ranked]) -> list[float]:

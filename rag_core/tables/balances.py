@@ -16,6 +16,8 @@ _MOST_COLUMNS = 20
 _CENT = 0.006
 _OF_ONE = frozenset(("unit", "per", "each", "rate", "average", "avg", "mean", "percent", "percentage", "ratio", "share",
                      "einzelpreis", "stückpreis", "prozent", "taux", "unitario", "unitaire"))  # fmt: skip
+_PRICES = frozenset(("price", "fare", "tariff", "preis", "fahrpreis", "tarif", "prix", "precio", "tarifa", "prezzo",
+                     "prijs", "preço"))  # fmt: skip
 _EVEN = 2.0  # times the middle step that none is longer than
 
 
@@ -59,6 +61,11 @@ def is_of_one(column: Column) -> bool:
     return column.unit == "%" or not _OF_ONE.isdisjoint(normalised(column.head).split())
 
 
+def is_price(column: Column) -> bool:
+    """Whether its figures are prices, which are those of one thing where it is asked what something costs."""
+    return not _PRICES.isdisjoint(normalised(column.head).split())
+
+
 def may_be_ranks(column: Column) -> bool:
     """Whether its figures may say who is first: whole ones from 1 on."""
     return column.is_whole and float(np.nanmin(column.values)) == 1
@@ -71,7 +78,7 @@ def labels_of(table: WholeTable) -> tuple[int, ...]:
     if len(keys) < 2 or keys[1] != keys[0] + 1 or isinstance(table, JoinedTable):
         return ()
     code, name = (table.columns[place] for place in keys[:2])
-    return tuple(keys[:2]) if name.has_names and not code.has_names else ()
+    return tuple(keys[:2]) if name.has_names and not name.has_codes and code.has_codes else ()
 
 
 def _names_rows(column: Column, table: WholeTable) -> bool:

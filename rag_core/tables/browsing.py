@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rag_core.domain import TableColumn
+from rag_core.tables.clock import time_shown
 from rag_core.tables.columns import Column, Mask
 from rag_core.tables.plans import Rows
 from rag_core.tables.postings import Texts
@@ -25,7 +26,8 @@ def in_short(column: Column) -> TableColumn:
     empty = int(np.count_nonzero(column.codes == column.blank)) if column.blank >= 0 else 0
     distinct = len(column.texts) - (column.blank >= 0)
     least, most, mean = _ends(column) if column.kind != "text" else ("", "", "")
-    return TableColumn(column.head, column.by_hand or column.kind, column.unit, distinct, empty, least, most, mean)
+    kind = column.by_hand or ("time" if column.is_time else column.kind)
+    return TableColumn(column.head, kind, column.unit, distinct, empty, least, most, mean)
 
 
 def _ends(column: Column) -> tuple[str, str, str]:
@@ -35,9 +37,13 @@ def _ends(column: Column) -> tuple[str, str, str]:
         return "", "", ""
     ends = [int(known[place(column.values[known])]) for place in (np.argmin, np.argmax)]
     if column.kind == "date":
-        least, most = ((date(1970, 1, 1) + timedelta(days=float(column.values[end]))).isoformat() for end in ends)
+        least, most = (_moment(column, float(column.values[end])) for end in ends)
         return least, most, ""
     return column.texts[ends[0]], column.texts[ends[1]], f"{float(np.nanmean(column.numbers)):.{_DIGITS}g}"
+
+
+def _moment(column: Column, value: float) -> str:
+    return time_shown(value) if column.is_time else (date(1970, 1, 1) + timedelta(days=value)).isoformat()
 
 
 def rows_in_order(table: WholeTable, text: str = "", by: int = -1, *, descending: bool = False) -> Rows:

@@ -24,6 +24,7 @@ _MOST_ANSWERS = 3  # different cells of a column of yes and no: these, and none
 _SAMPLE = 200  # cells that tell what most are
 _DESCRIBED = 3  # words of a cell that describes
 _CHOICE = 0.34  # of a column's rows, as many different cells as there are at most where they are chosen from a few
+_LONGEST_CODE = 6  # letters
 _WHO = ("who", "person", "wer", "qui", "quién", "chi")  # heads of people
 LONGEST, _MOST_LETTERS = 12, 200  # words and letters of a cell that is a value, and no text
 """Longer cells are looked for nowhere."""
@@ -44,8 +45,9 @@ def normalised(text: str) -> str:
 class Column:
     """A column of n rows. texts: the distinct cells; codes: which of these each row has, int32 (n,).
 
-    values: what each distinct cell is worth, in days since 1970 where it is a date, NaN where it is nothing. blank: the
-    code of the empty cell, -1 where none is empty. by_hand: what a person says that it holds, "" as read.
+    values: what each distinct cell is worth, in days since 1970 where it is a date, the part of a day that has passed
+    where it is a time, NaN where it is nothing. blank: the code of the empty cell, -1 where none is empty. by_hand:
+    what a person says that it holds, "" as read.
     """
 
     head: str
@@ -101,6 +103,12 @@ class Column:
         return found
 
     @cached_property
+    def is_time(self) -> bool:
+        """Whether its dates are times of the day, of no day: parts of the first that days are counted from."""
+        known = self.values[~np.isnan(self.values)]
+        return self.kind == "date" and bool(len(known)) and bool(((known >= 0) & (known <= 1)).all())
+
+    @cached_property
     def is_key(self) -> bool:
         """Whether no two rows have the same cell."""
         return len(self.texts) == len(self.codes)
@@ -145,6 +153,15 @@ class Column:
     def has_phrases(self) -> bool:
         """Whether most of its cells are more than a word, as whom was paid is: "Linden Pharmacy"."""
         return self._are_mostly(lambda text: len(text.split()) > 1)
+
+    @cached_property
+    def has_codes(self) -> bool:
+        """Whether most of its cells are codes: they hold digits, or are a short word in capitals, as "BNY" is."""
+        return self._are_mostly(
+            lambda text: (
+                any(map(str.isdigit, text)) or (text.isupper() and text.isalpha() and len(text) <= _LONGEST_CODE)
+            )
+        )
 
     @cached_property
     def has_people(self) -> bool:

@@ -11,7 +11,8 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from rag_core.tables.columns import Column, Mask
+from rag_core.tables.clock import times_said
+from rag_core.tables.columns import Column, Mask, normalised
 from rag_core.tables.postings import Codes
 from rag_core.tables.table import WholeTable
 from rag_core.tables.values import Numbers, date_in, number_in
@@ -36,8 +37,12 @@ _OF_ONE_FIGURE = COMPARISONS[:3]  # that a figure may stand for where no words s
 # "From 2024" and "compared to 2024" may mean that year alone.
 _SINCE, _UP_TO = frozenset(("since", "seit", "ab", "depuis", "desde")), frozenset(("until", "till", "bis", "hasta"))
 _BOUNDS = {"no less than": ">=", "no more than": "<="}  # as "at least" and "at most" are told here
+_EARLIER = frozenset(("before", "earlier", "vor", "avant", "antes"))
+_LATER = frozenset(("after", "later", "past", "nach", "apres", "despues"))
 _OR = {**dict.fromkeys(("more", "above", "higher"), ">="), **dict.fromkeys(("less", "fewer", "below", "lower"), "<=")}
 _WITHIN = frozenset(("in", "im", "en", "on", "am", "during"))
+_FROM, _TO = frozenset(("from", "von", "ab", "aus", "depuis", "de", "desde")), frozenset(("to", "nach", "a", "hacia"))
+_WAY = re.compile(r"\s*(?:[–—→⇒>]|[-=]>|\s-\s|\sto\s)\s*")
 _REACH = 4  # words behind a "not" of which one is negated
 _END_OF_MONTH = 0.31
 _NOTHING = np.empty(0, np.int32)
@@ -99,16 +104,19 @@ class Link:
 def links_of(words: Words, table: WholeTable) -> list[Link]:
     """Everything that words of a question may stand for, the longest at each place; those that others hold are out."""
     found: list[Link] = []
+    times = (words.span(start, end) for start, end, _ in times_said(words.text))
+    clocks = {place for first, last in times if last > first + 1 for place in range(first, last)}  # "7:30" is no figure
     for place, column in enumerate(table.columns):
         cells = [*_exact(words, place, column), *_partial(words, place, column)]
         cells = [one for one in cells if not words.is_cut(one.first, one.last)]
         found += [one for one in cells if not any(_is_within(one, other) for other in cells)]
         if column.kind == "number":
             figures = [one for one in _numbers(words, place) if not words.is_cut(one.first, one.last)]
+            figures = [one for one in figures if clocks.isdisjoint(range(one.first, one.last))]
             sides = [one for one in figures if one.comparison not in _OF_ONE_FIGURE]
             found = [one for one in found if not any(_is_within(one, side) for side in sides)] + figures
         elif column.kind == "date":
-            found += _dates(words, place)
+            found += _times(words, place) if column.is_time else _dates(words, place)
     return _negated(words, found) if words.negations else found
 
 
@@ -154,11 +162,24 @@ def _singular(text: str) -> str:
 def _partial(words: Words, place: int, column: Column) -> Iterator[Link]:
     """Runs of words that some cells hold beside others; of several runs those cells that hold them all, where there
     are any: "a valve of brass" is no valve of steel."""
-    runs = [*_runs(words, column)]
+    runs = [(first, last, _directed(words, column, first, last, codes)) for first, last, codes in _runs(words, column)]
     common = reduce(lambda known, run: _common(known, run[2]), runs[1:], runs[0][2]) if len(runs) > 1 else _NOTHING
     for first, last, codes in runs:
         if 0 < len(codes := common if len(common) else codes) <= _MOST_CODES:
             yield Link(first, last, place, tuple(codes.tolist()), exact=False)
+
+
+def _directed(words: Words, column: Column, first: int, last: int, codes: Codes) -> Codes:
+    """Of cells from one thing to another ("Oslo – Bergen") those that begin with what comes behind "from", and those
+    that end with what comes behind "to"; all where there are none."""
+    before = words.plain[first - 1] if first else ""
+    end = 0 if before in _FROM else 1 if before in _TO else None
+    if end is None or len(codes) > _MOST_CODES:
+        return codes
+    said = {*words.stems[first:last]}
+    parts = [_WAY.split(column.texts[code], maxsplit=1) for code in codes.tolist()]
+    there = [len(ends) == 2 and said <= {*map(stem, normalised(ends[end]).split())} for ends in parts]
+    return codes[np.array(there)] if any(there) else codes
 
 
 def _common(codes: Codes, others: Codes) -> Codes:
@@ -229,12 +250,32 @@ def _dates(words: Words, place: int) -> Iterator[Link]:
                 run = _run(words, first, last)
                 if period := run or _period(text):
                     taken.update(range(first, last))
-                    around = {*words.said[max(first - 1, 0) : first + 1]}  # "since 2 May 2021" is read as one day
-                    is_within = run or (first and words.said[first - 1] in _WITHIN)
-                    bound = ">=" if around & _SINCE else "<=" if around & _UP_TO else ""
-                    for sign in ("within",) if is_within else (bound,) if bound else ("within", ">", "<"):
+                    for sign in ("within",) if run else _period_signs(words, first):
                         yield Link(first, last, place, comparison=sign, value=period[0], until=period[1])
     yield from _months(words, place, taken)
+
+
+def _times(words: Words, place: int) -> Iterator[Link]:
+    """Times of the day, those between two of them, and those from one on or up to it."""
+    times = [(*words.span(start, end), time) for start, end, time in times_said(words.text)]
+    runs = [(one, other) for one, other in pairwise(times) if _is_run(words.said, one[0], one[1], other[0])]
+    inner = {time for run in runs for time in run}
+    for (first, _, value), (_, last, until) in runs:
+        yield Link(first, last, place, comparison="within", value=value, until=until)
+    for first, last, value in (one for one in times if one not in inner):
+        before = {*words.plain[max(first - 2, 0) : first]}
+        side = "<" if before & _EARLIER else ">" if before & _LATER else ""
+        for sign in [side] if side else _period_signs(words, first):
+            yield Link(first, last, place, comparison=sign, value=value, until=value)
+
+
+def _period_signs(words: Words, first: int) -> tuple[str, ...]:
+    """How days or times may compare with one that begins there."""
+    around = {*words.said[max(first - 1, 0) : first + 1]}  # "since 2 May 2021" is read as one day
+    if first and words.said[first - 1] in _WITHIN:
+        return ("within",)
+    bound = ">=" if around & _SINCE else "<=" if around & _UP_TO else ""
+    return (bound,) if bound else ("within", ">", "<")
 
 
 def _run(words: Words, first: int, last: int) -> tuple[float, float] | None:

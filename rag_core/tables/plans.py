@@ -135,6 +135,14 @@ class Selection:
             left = left if either is None else left & either
         return left
 
+    def has_each(self, conditions: Sequence[Link]) -> bool:
+        """Whether each cell that is one of several of a column has rows left: of "a small coffee and a brownie" none is
+        said where no brownie is small."""
+        columns = [one.column for one in conditions if not one.comparison and not one.is_negated]
+        several = [one for one in conditions if columns.count(one.column) > 1 and not one.comparison]
+        left = self.left(conditions) if several else self._every
+        return all((left & self._of(one)).any() for one in several)
+
     def count(self, conditions: Sequence[Link]) -> int:
         """How many they are."""
         return int(np.count_nonzero(self.left(conditions)))
@@ -358,7 +366,9 @@ def time_of(plan: Plan, table: WholeTable) -> Column | None:
 
 
 def dates_of(plan: Plan, table: WholeTable) -> list[int]:
-    """The columns of dates that chose a plan's rows, or all of them."""
+    """The columns of dates that chose a plan's rows, the one that it tells, or all of them."""
+    if plan.target >= 0 and table.columns[plan.target].kind == "date":
+        return [plan.target]
     chosen = {link.column for link in plan.conditions if table.columns[link.column].kind == "date"}
     return sorted(chosen) or [place for place, column in enumerate(table.columns) if column.kind == "date"]
 

@@ -20,6 +20,13 @@ from rag_core.text.terms import terms
 
 _FILE = Path(__file__).with_name("question_words.json")
 _WORD = re.compile(r"\w+")
+_WHETHER = frozenset(
+    _WORD.findall(
+        "is are was were has have had did does do can could may must will would should"
+        " ist sind war waren hat haben kann konnen darf durfen muss mussen wird werden"
+        " est sont peut peuvent doit doivent es son esta estan puede pueden hay"
+    )
+)
 _LONGEST_ENDING = 2  # of "höchst-", "höchster"
 
 
@@ -46,6 +53,12 @@ def question_in_english(question: str) -> str:
     words = [fold(word) for word in _WORD.findall(question.lower())]
     found = in_english(words, *_lists(question))
     return question if found == [[word] for word in words] else " ".join(word for said in found for word in said)
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question is answered by yes or no, as its first word tells: "Is the flood covered?"."""
+    first = _WORD.search(question.lower())
+    return first is not None and fold(first[0]) in _WHETHER
 
 
 def asks(word: str, language: str) -> bool:

@@ -22,6 +22,7 @@ from rag_core.tables.soundness import (
     WORDS_OF_ENDS,
     adds_up_again,
     is_no_money,
+    is_no_row,
     is_of_none,
     is_of_one_row,
     is_other_end,
@@ -46,6 +47,9 @@ _OF_EXTREMES = (*_FURTHEST, *grammar.FURTHEST_ROWS, *_OF_TIME)
 _OF_ALL = (grammar.SUM, grammar.MEAN, grammar.MEDIAN)  # of all rows alike
 _EARNED = frozenset(("earn", "earns", "earned"))
 _AMOUNTS, _MUCH = ("how much", "how many"), frozenset(("much", "viel"))
+_PAST = frozenset(
+    ("did", "was", "were", "have", "has", "had", "spent", "paid", "charged", "hat", "haben", "wurde", "ont")
+)
 _OFTEN = frozenset(("often", "frequent", "frequently", "times"))
 _OF_DIFFERENCES = frozenset(
     ("difference", "than", "more", "less", "fewer", "between", "change", "changed", "apart", "after", "before", "since",
@@ -55,8 +59,8 @@ _ENDS = frozenset(("highest", "largest", "most", "lowest", "least", "first", "la
 _NEAR = 3  # words behind a number of things that may name them: "the three largest orders"
 _WHETHER = [[word] for word in ("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat")]
 _NOT_MEANT = (
-    is_other_end, is_unasked_end, is_other_measure, is_of_none, is_of_one_row, is_no_money, tells_a_condition,
-    tells_no_day,
+    is_other_end, is_unasked_end, is_other_measure, is_of_none, is_of_one_row, is_no_money, is_no_row,
+    tells_a_condition, tells_no_day,
 )  # fmt: skip
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
@@ -94,6 +98,11 @@ class Scene:
     def speaks_of_money(self) -> bool:
         """Whether it asks what was paid, spent or charged, and no column has that below zero."""
         return bool(self.paid) and not self.outflows
+
+    @cached_property
+    def asks_price(self) -> bool:
+        """Whether it asks what something costs, and not what somebody has paid."""
+        return not self.says(_PAST)
 
     @cached_property
     def paid(self) -> list[int]:
@@ -252,6 +261,8 @@ class Scene:
             return False
         if plan.operation == grammar.COUNT and self._asks_for_number(covered):
             return False
+        if plan.operation in (grammar.BEHIND, grammar.BEFORE) and any(map(self._is_side, self.links)):
+            return False
         if plan.operation == grammar.DIFFERENCE and not self.says(_OF_DIFFERENCES):
             return False
         of_money = bool(self.paid) or self.says(_EARNED)  # "most" is of it
@@ -277,6 +288,10 @@ class Scene:
             return bool(self.ends or operation_words(self.words, plan.operation))
         is_said = bool(self.ends) or plan.operation not in grammar.FURTHEST_ROWS
         return is_said and self.table.columns[plan.target].kind == "number"
+
+    def _is_side(self, link: Link) -> bool:
+        """Whether "after" says which rows are meant, and not that a row stands behind another: "after 9:00"."""
+        return bool(link.comparison) and self.table.columns[link.column].is_time
 
     def _asks_for_number(self, covered: set[int]) -> bool:
         """Whether what would choose rows says what number is asked for, "the phone number of Ann"."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag_core.tables import plans as grammar
-from rag_core.tables.balances import is_of_one, may_be_ranks
+from rag_core.tables.balances import is_of_one, is_price, may_be_ranks
 from rag_core.tables.joins import JoinedTable
 from rag_core.tables.periods import PeriodTable
 from rag_core.tables.plans import Plan
@@ -24,6 +24,7 @@ ENDS_OF = {
     **dict.fromkeys((grammar.SMALLEST, grammar.ROW_SMALLEST, grammar.GROUP_SMALLEST, grammar.GROUP_LOW), "low"),
 }  # fmt: skip
 """The end that operations go for."""
+_OF_TIME = (grammar.FIRST, grammar.LAST)
 _OF_SIZE = frozenset(("largest", "lowest"))  # days are neither
 # Names of rows, and what says that one row stands before another.
 _NUMBERS = frozenset(("number", "no", "nr", "id", "code", "nummer", "numéro", "número", "rank", "ranking", "ranked",
@@ -48,12 +49,14 @@ def is_other_end(scene: Scene, plan: Plan) -> bool:
 
 
 def is_unasked_end(scene: Scene, plan: Plan) -> bool:
-    """Whether it tells one end of some rows where a figure or a day may be a limit and no word asks for an end: "Which
-    cost less than 400?" asks for all."""
-    ends = (*ENDS_OF, grammar.FIRST, grammar.LAST)
-    if plan.operation not in ends or not any(link.comparison for link in scene.links):
-        return False
-    return not scene.ends and not operation_words(scene.words, *ends)
+    """Whether it tells one end of some rows where no word asks for an end: "Which cost less than 400?" and "Who worked
+    on the tunnel?" ask for all; or goes by the order of rows that have several days, one of which is named."""
+    if plan.operation in _OF_TIME:
+        dates = grammar.dates_of(plan, scene.table)
+        if len(dates) > 1 and any(scene.named[place] for place in dates):
+            return True
+    ends = (*ENDS_OF, *_OF_TIME, grammar.LARGEST_BY, grammar.SMALLEST_BY, grammar.COMMONEST, grammar.RAREST)
+    return plan.operation in ends and not scene.ends and not operation_words(scene.words, *ends)
 
 
 def tells_no_day(scene: Scene, plan: Plan) -> bool:
@@ -100,9 +103,24 @@ def is_of_none(scene: Scene, plan: Plan) -> bool:
     is_of_figures = plan.operation in (*grammar.ADDED_UP, *grammar.FURTHEST_GROUPS)
     if is_of_figures and isinstance(scene.table, PeriodTable) and plan.target == len(scene.table.others):
         return True  # a year is no amount
-    if plan.operation not in grammar.SUMMED or plan.target < 0 or not is_of_one(scene.table.columns[plan.target]):
+    if plan.target < 0:
+        return False
+    column = scene.table.columns[plan.target]
+    if plan.operation in grammar.ADDED_UP and scene.asks_price and is_price(column):
+        return not operation_words(scene.words, plan.operation)
+    if plan.operation not in grammar.SUMMED or not is_of_one(column):
         return False
     return not (scene.named[plan.target] and operation_words(scene.words, grammar.SUM))
+
+
+def is_no_row(scene: Scene, plan: Plan) -> bool:
+    """Whether it tells something else of rows to one who asks which they are, "Which company ...?" of companies, where
+    these have codes and names, and it is not named."""
+    is_asked = scene.asks == "which" and scene.behind >= 0 and scene.words.stems[scene.behind] in scene.called
+    is_told = plan.operation == grammar.LOOK_UP or plan.operation in (*_OF_TIME, *grammar.FURTHEST_ROWS)
+    return (
+        is_asked and is_told and bool(scene.labels) and plan.target not in scene.labels and not scene.named[plan.target]
+    )
 
 
 def is_of_one_row(scene: Scene, plan: Plan) -> bool:

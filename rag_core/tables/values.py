@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_core.domain import ColumnType
+from rag_core.tables.clock import times_in
 from rag_core.text.days import MONTHS, full_year
 
 Numbers = NDArray[np.float64]
@@ -161,8 +162,8 @@ def as_said(texts: Sequence[str], by_hand: ColumnType) -> tuple[Kind, Numbers, s
     """What each distinct cell of a column that a person says the kind of is worth, float64 (cells,), and its unit."""
     if by_hand == "number":
         return "number", *numbers_in(texts)
-    if by_hand == "date":
-        return "date", dates_in(texts), ""
+    if by_hand in ("date", "time"):
+        return "date", (dates_in if by_hand == "date" else times_in)(texts), ""
     return "text", np.full(len(texts), np.nan), ""
 
 
@@ -171,10 +172,11 @@ def typed(texts: Sequence[str], counts: Sequence[int]) -> tuple[Kind, Numbers, s
     weights = np.array([count * (not says_nothing(text)) for text, count in zip(texts, counts, strict=True)])
     sample = np.flatnonzero(weights)[:_SAMPLE]
     some = [texts[place] for place in sample]
-    if np.mean(~np.isnan(dates_in(some)) if some else 0.0) >= _MOSTLY / 2:
-        values = dates_in(texts)
-        if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
-            return "date", values, ""
+    for worth in (dates_in, times_in):
+        if np.mean(~np.isnan(worth(some)) if some else 0.0) >= _MOSTLY / 2:
+            values = worth(texts)
+            if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():
+                return "date", values, ""
     if np.mean(~np.isnan(numbers_in(some)[0]) if some else 0.0) >= _MOSTLY / 2:
         values, unit = numbers_in(texts)
         if weights @ ~np.isnan(values) >= _MOSTLY * weights.sum():

@@ -10,10 +10,12 @@ from datetime import date, timedelta
 
 from rag_core.tables import plans as grammar
 from rag_core.tables.balances import labels_of
+from rag_core.tables.clock import time_shown
 from rag_core.tables.columns import Column, normalised
 from rag_core.tables.links import Link
 from rag_core.tables.outflows import is_payment
 from rag_core.tables.plans import Plan, Result
+from rag_core.tables.question_words import asks_whether
 from rag_core.tables.table import WholeTable
 from rag_core.tables.values import writes_decimal_comma
 from rag_core.tables.words import Words, heads_named
@@ -53,7 +55,6 @@ _SINGLE = {
 _BETWEEN_CELLS = (grammar.MEAN, grammar.MEDIAN)  # they may have more decimals
 _SMALL = 10
 _SIGNS = {"=": "is", ">": "is over", "<": "is under", ">=": "is at least", "<=": "is at most"}
-_WHETHER = frozenset(("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat", "est", "es"))
 _HOW_MANY = re.compile(r"\s*how many (?P<what>[^?!.]+)[?!.\s]*", re.IGNORECASE)
 _ARE_THERE = re.compile(r"\b(are|were) there\b ?", re.IGNORECASE)
 # "How many did Ann sell", "how many have they": what stands behind such words is who does it.
@@ -157,7 +158,7 @@ def _listed(texts: Sequence[str], count: int) -> list[str]:
 
 def _yes_or_no(plan: Plan, result: Result, table: WholeTable, asked: Words | None) -> str:
     """Whether what was looked up is the one cell that the question has, "Is A-12 paid?"; "" where it asks for none."""
-    if plan.operation != grammar.LOOK_UP or len(result.texts) != 1 or asked is None or asked.plain[0] not in _WHETHER:
+    if plan.operation != grammar.LOOK_UP or len(result.texts) != 1 or asked is None or not asks_whether(asked.text):
         return ""
     cells = {normalised(text) for text in table.columns[plan.target].texts[:_SAMPLE]}
     has = [cell for cell in cells if cell and f" {cell} " in f" {' '.join(asked.plain)} "]
@@ -211,7 +212,7 @@ def _percent(value: float) -> str:
 
 
 def _where(plan: Plan, table: WholeTable) -> str:
-    conditions = [condition(link, table) for link in _ordered(plan.conditions)]
+    conditions = [*dict.fromkeys(condition(link, table) for link in _ordered(plan.conditions))]
     return f" where {_joined(conditions)}" if conditions else ""
 
 
@@ -306,6 +307,8 @@ def _ordered(conditions: Sequence[Link]) -> list[Link]:
 
 
 def _shown(value: float, column: Column) -> str:
+    if column.is_time:
+        return time_shown(value)
     if column.kind == "date":
         return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
     return f"{value:g}"

@@ -56,6 +56,10 @@ _PAGE_NUMBER = re.compile(r"(?:page\s*)?[\divxlc]{1,5}(?:\s*(?:of|/)\s*\d+)?", r
 _NUMBERED_TITLE = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|[IVX]{1,5}\.|(?:chapter|part|section|item)\s+\w+)\s", re.I
 )
+_DAY = r"(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./-]\d{1,2}[./-]\d{2,4})"
+_HOUR = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?"
+_STAMPED = re.compile(rf"(?:(?P<full>\[?{_DAY}(?:,?\s+|T){_HOUR}|\[{_HOUR}\])|{_HOUR}\s)", re.I)
+"""The time with which a message of a conversation or a line of a log begins: "[12/03/2024, 18:02] Leo: ..."."""
 _LABEL = re.compile(r"[A-Z][\w().,/'’&-]*(?: [\w().,/'’&-]+){0,3}:\s+\S")
 _CELL_GAP, _TAB_GAP = re.compile(r"\s*\|\s*|\t+|\s{3,}"), re.compile(r"\t+|\s{3,}")
 _WIDE_GAP = re.compile(r"\S {3,}\S")
@@ -101,7 +105,7 @@ def _split(text: str) -> tuple[Span, ...]:
     for start, end in _blocks(text):
         block = text[start:end]
         # A heading can hang on to the paragraph before it, so every piece is judged anew; rows of cells stay whole.
-        is_whole = _is_row(block.strip()) or _block_kind(block) == "heading"
+        is_whole = _is_row(block.strip()) or _block_kind(block) == "heading" or _is_message(block)
         pieces = _parts(text, start, end) if is_whole else _sentences(text, start, end)
         for first, last in pieces:
             shown = _display(text[first:last])
@@ -154,6 +158,8 @@ def _breaks(text: str, before: tuple[int, int], after: tuple[int, int], width: i
         return True
     if _MARKDOWN_HEADING.match(upper) or _MARKDOWN_HEADING.match(lower) or LIST_ITEM.match(lower):
         return True
+    if (stamp := _STAMPED.match(lower)) and (stamp["full"] or _STAMPED.match(upper)):
+        return True
     if "|" in upper or "|" in lower or (_is_row(upper) and _is_row(lower)):
         return True
     begins = not lower[:1].islower()
@@ -167,6 +173,12 @@ def _breaks(text: str, before: tuple[int, int], after: tuple[int, int], width: i
         return False
     # A line that stops well before the margin ends its block: a heading, a short item, the end of a paragraph.
     return len(upper) < 0.7 * width
+
+
+def _is_message(block: str) -> bool:
+    """Whether a block is what somebody or something said at a time: who said it holds for all of its sentences."""
+    stamp = _STAMPED.match(block)
+    return bool(stamp and stamp["full"])
 
 
 def _is_row(line: str) -> bool:

@@ -14,14 +14,17 @@ from rag_core.answering.matching import Floats, counted
 from rag_core.answering.passages import Quote, section_at
 from rag_core.answering.strategies.comparing import asks_nothing_else, compared, difference, told_together, with_figures
 from rag_core.answering.strategies.features import FEATURES, FIGURES, Evidence
-from rag_core.answering.strategies.listing import whole_list, whole_steps
+from rag_core.answering.strategies.headings import under_question
+from rag_core.answering.strategies.listing import announced, whole_list, whole_steps
 from rag_core.answering.strategies.spans import stands_alone
 from rag_core.answering.strategies.weights import reader
 from rag_core.answering.tables.computing import Computed, computed
 from rag_core.answering.tables.format_amount import said
 from rag_core.answering.tables.matching_cells import periods_of
 from rag_core.retrieval.understanding import kind_of
+from rag_core.tables.question_words import asks_whether
 from rag_core.text.numbers import numbers
+from rag_core.text.sentences import LIST_ITEM
 from rag_core.text.terms import terms
 
 MOST_WORDS, MOST_LISTED_WORDS = 60, 200
@@ -35,6 +38,7 @@ _ADDS = 0.04  # of the question's words that a further quote must match
 _LONGEST_ITEM = 12  # words of what is listed without having been asked for as a list
 _BEHIND_LEAD = 2  # quotes that support a lead
 _NEW = 2.0  # what a further quote gains by matching words of the question that none before it has
+_UNDER_QUESTION = 5.0  # what a unit gains by standing under a heading that is the question
 _FAR = 3.0  # behind the best: a further quote, or figures set side by side, that score less are of something else
 
 
@@ -80,6 +84,8 @@ def compose(
     question: str, evidence: Evidence, scores: Floats, most: int, *, with_computing: bool = True
 ) -> Composition:
     """The answer that the evidence gives, trusted or not: at most `most` units, two behind a figure that is said."""
+    is_under = under_question(question, evidence.units)
+    scores = scores + _UNDER_QUESTION * is_under
     asked = evidence.asked if with_computing else None
     result = computed(question, asked, evidence.cell_scores, evidence.weights) if asked else None
     if sides := compared(question, evidence, scores):
@@ -95,13 +101,13 @@ def compose(
     if not result and not asks_for_words(question):
         lead, cells = _cell(evidence, chosen[0], question)
     chosen = _behind_lead(evidence, chosen, result is None)[: min(most, _BEHIND_LEAD)] if lead else chosen
-    first = None if lead else _list(evidence, chosen, question)
+    first = None if lead else _list(evidence, chosen, question, is_asked=bool(is_under[chosen[0]]))
     if first is None:
-        first = _named(evidence, _lead_in(evidence, chosen[0], chosen))
+        first = _named(evidence, _lead_in(evidence, chosen[0], chosen), question)
     else:
         chosen = [one for one in chosen if one == chosen[0] or not within(evidence.units[one].quote, first)]
     chosen = chosen if result else _in_order(evidence, chosen)
-    others = (evidence.units[index].quote for index in chosen[1:])
+    others = (_named(evidence, evidence.units[index].quote, question) for index in chosen[1:])
     lead_quotes = tuple(cell_quote(evidence, place) for place in cells)
     return Composition(tuple(chosen), scores, (first, *others), lead, lead_quotes, cells, result is not None)
 
@@ -113,10 +119,10 @@ def closest(evidence: Evidence, made: Composition) -> Quote | None:
     return quotes[max(telling, key=lambda one: made.scores[one])] if telling else None
 
 
-def _list(evidence: Evidence, chosen: Sequence[int], question: str) -> Quote | None:
+def _list(evidence: Evidence, chosen: Sequence[int], question: str, *, is_asked: bool) -> Quote | None:
     """The list that the first unit introduces, or is an item of: where one is asked for, or two short items answer."""
     quote, *others = (evidence.units[index].quote for index in chosen)
-    is_asked = kind_of(question) == "list"
+    is_asked = is_asked or kind_of(question) == "list"
     place, most = evidence.every.index(quote), MOST_LISTED_WORDS if is_asked else MOST_WORDS
     whole = whole_list(evidence.every, place, most)
     if whole is None and is_asked:
@@ -294,14 +300,19 @@ def _held(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(terms(text)), frozenset(numbers(text))
 
 
-def _named(evidence: Evidence, quote: Quote) -> Quote:
-    """A quote that says nothing but what is asked ("Vegan."), behind the section's or the document's name, which is
-    then what answers."""
-    if not set(terms(quote.text)) <= evidence.asked_terms:
-        return quote
-    titles = (section_at(quote.hit, quote.start), quote.hit.document.title)
-    name = next((title for title in titles if set(terms(title)) - evidence.asked_terms), "")
-    return replace(quote, text=f"{name}: {quote.text}") if name else quote
+def _named(evidence: Evidence, quote: Quote, question: str) -> Quote:
+    """A quote that answers by where it stands, behind the section's or the document's name: one that says nothing but
+    what is asked ("Vegan."); and, where it is asked whether something is so, an item ("What is not covered: Floods")
+    and what answers another question."""
+    section, title = section_at(quote.hit, quote.start), quote.hit.document.title
+    is_other = section.endswith("?") and not set(terms(section)) <= evidence.asked_terms
+    if asks_whether(question) and (is_other or LIST_ITEM.match(quote.exact)):
+        name = section
+    elif set(terms(quote.text)) <= evidence.asked_terms:
+        name = next((one for one in (section, title) if set(terms(one)) - evidence.asked_terms), "")
+    else:
+        name = ""
+    return replace(quote, text=f"{announced(name)} {quote.text}") if name else quote
 
 
 def _lead_in(evidence: Evidence, index: int, chosen: Sequence[int]) -> Quote:

@@ -5,10 +5,12 @@ By stems, so that it is sure what is said.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_core.answering.matching import Floats, Matches, term_set
 from rag_core.answering.passages import Passage, Quote
@@ -16,6 +18,8 @@ from rag_core.answering.strategies.spans import Unit
 from rag_core.domain import Document, Hit, Section
 
 Sections = Sequence[Section]
+
+_WORD = re.compile(r"\w+")
 
 
 class Headings:
@@ -62,6 +66,13 @@ def heading_features(
         "section_named": np.array([line.section_named for line in lines]),
         "other_section": np.array([line.other_section for line in lines]),
     }
+
+
+def under_question(question: str, found: Sequence[Unit]) -> NDArray[np.bool_]:
+    """Which units stand under the question itself, as answers do where questions are headings, (units,)."""
+    headings, asked = Headings(), _WORD.findall(question.casefold())
+    paths = (headings.path(unit.quote.hit, unit.quote.start)[-1:] for unit in found)
+    return np.array([any(_WORD.findall(one.title.casefold()) == asked for one in path) for path in paths])
 
 
 class _Line:

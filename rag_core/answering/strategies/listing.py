@@ -75,12 +75,17 @@ def _numbered(quotes: Sequence[Quote]) -> list[list[Quote]]:
 def _as_one(quote: Quote, parts: Sequence[Quote], *, is_whole: bool) -> Quote:
     """Parts of a list as one quote in the place of one of them."""
     *others, last = (
-        f"{part.text.rstrip(':')}:" if part.kind == "heading" and part is parts[0] else part.text.rstrip(";, ")
+        announced(part.text) if part.kind == "heading" and part is parts[0] else part.text.rstrip(";, ")
         for part in parts
     )
     said = [text if text.endswith((".", "!", "?", ":")) else f"{text};" for text in others]
     text = f"{' '.join(_nested([*said, last], parts))}{'' if is_whole else '; …'}"
     return replace(quote, text=text, start=parts[0].start, end=parts[-1].end)
+
+
+def announced(heading: str) -> str:
+    """A heading as what comes before the text under it: "What is covered:", "What may I bring?"."""
+    return heading if heading.endswith(("?", "!", ":")) else f"{heading}:"
 
 
 def _is_next(quote: Quote, found: Sequence[Quote]) -> bool:

@@ -43,7 +43,7 @@ from rag_core.tables.asking import (
 )
 from rag_core.tables.links import Link
 from rag_core.tables.narrowing import narrowed, widened
-from rag_core.tables.plans import ADDED_UP, BEFORE, BEHIND, COUNT, LOOK_UP, OF_ROWS, OPERATIONS
+from rag_core.tables.plans import ADDED_UP, BEFORE, BEHIND, COUNT, FIRST, LAST, LOOK_UP, OF_ROWS, OPERATIONS
 from rag_core.tables.scene import Scene
 from rag_core.tables.shapes import lists_things
 from rag_core.tables.table import WholeTable
@@ -56,7 +56,7 @@ _MOST_DOCUMENTS, _MOST_JOINED = 8, 4
 # a row that a key chooses.
 _SURE, _SURE_OF_ONE = 0.5, 0.4
 # Where no word of the question is left, and most of what speaks for all plans speaks for it.
-_SURE_OF_ALL, _MOSTLY = 0.2, 0.4
+_SURE_OF_ALL, _MOSTLY, _NEARLY_ALL = 0.2, 0.4, 0.7
 _OF_NONE = 0.8  # that no row has all of what is asked, where each is in some row
 _MOST_DOUBTED = 2
 _OTHERS = (is_of_other, is_other_day, goes_by_other, is_unasked_end)
@@ -110,6 +110,16 @@ class Found:
         """Whether the row is chosen by a number, a code or a day that no other row has."""
         return any(map(self._is_key, self.ranked.plan.conditions))
 
+    @property
+    def goes_over_rows(self) -> bool:
+        """Whether rows of a sheet are gone over, as words ask for, "How many ...?", "the last", of which hardly a word
+        is left: none of its passages says what that finds."""
+        plan, scene = self.ranked.plan, self.scene
+        if not self.document.is_sheet or self.unexplained > 1 or self.ranked.share < _MOSTLY:
+            return False
+        is_counted = plan.operation == COUNT and bool(plan.conditions) and scene.asks == "how many"
+        return is_counted or (plan.operation in (*OF_ROWS, FIRST, LAST) and bool(scene.ends))
+
     def answers(self, sure: float) -> bool:
         """Whether it is trusted so far, and passes over no word that stands for some rows; less will do where a key
         chooses the row and no word is left. Of an only row all words must be, of a table amid prose, beside which
@@ -122,6 +132,7 @@ class Found:
         if not self.unexplained and self.scene.telling:
             sure = _SURE_OF_ONE if self.has_key else sure
             sure = _SURE_OF_ALL if self.ranked.share >= _MOSTLY else sure
+            sure = 0.0 if self.ranked.share >= _NEARLY_ALL else sure
         return self.trust >= sure and not passes_over(self.scene, self.ranked, self.choices)
 
     @property
@@ -193,7 +204,7 @@ class Tabular(Strategy):
         progress.lap("tables")
         if question.model != EXTRACTIVE and not (best and best.answers(sure)):
             best = self._chosen(question, found, progress) or best
-        if best is None or not (best.answers(sure) or best.has_key):
+        if best is None or not (best.answers(sure) or best.has_key or best.goes_over_rows):
             return None
         doubt = "" if best.answers(sure) else _doubt(best)
         written = written_of(best.finding, question.contents, best.scene.words, best.trust, doubt)

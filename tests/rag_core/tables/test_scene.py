@@ -10,7 +10,7 @@ from rag_core.tables.balances import row_names
 from rag_core.tables.following import shown_otherwise
 from rag_core.tables.joins import joined_tables
 from rag_core.tables.links import links_of
-from rag_core.tables.plans import Plan, Result
+from rag_core.tables.plans import Plan, Result, Selection
 from rag_core.tables.scene import Scene, columns_of
 from rag_core.tables.scoring import meant
 from rag_core.tables.table import WholeTable, table_of
@@ -185,8 +185,31 @@ def test_what_one_row_of_another_table_says_is_not_added_up_for_each() -> None:
     days = table("Name,Days", *(f"Name {'ABCA'[row]}x,{row}" for row in range(4)))
     (joined,) = [one for one in joined_tables([days, STAFF]) if one.by == 0 and len(one) == 4]
     salary = [column.head for column in joined.columns].index("Salary")
-    done = {one.operation for one in plans("What is the total salary?", joined) if one.target == salary}
-    assert grammar.SUM not in done and grammar.LARGEST in done
+    total, largest = (
+        {one.operation for one in plans(question, joined) if one.target == salary}
+        for question in ("What is the total salary?", "What is the largest salary?")
+    )
+    assert grammar.SUM not in total and grammar.LARGEST in largest
+
+
+def test_no_end_of_some_rows_is_told_where_no_word_asks_for_one() -> None:
+    ends = {grammar.FIRST, grammar.LAST, grammar.COMMONEST, grammar.ROW_LARGEST, grammar.LARGEST_BY}
+    assert ends.isdisjoint(one.operation for one in plans("Who works in Oslo?", STAFF))
+
+
+def test_of_several_cells_of_a_column_each_has_rows_left() -> None:
+    menu = table("Item,Size,Price", "Coffee,small,2.5", "Coffee,large,3.2", "Brownie,piece,3.6", "Tea,small,2.2")
+    asked = scene("How much is a small coffee and a brownie?", menu)
+    assert not Selection(menu).has_each(asked.links)
+    assert Selection(menu).has_each([one for one in asked.links if one.column == 0])
+
+
+def test_of_ways_from_one_thing_to_another_the_asked_direction_is_meant() -> None:
+    ways = table("Route,Fare", "Oslo – Bergen,40", "Bergen – Oslo,45", "Oslo – Voss,30")
+    (to_oslo,) = scene("What is the fare to Oslo?", ways).links
+    assert [ways.columns[0].texts[code] for code in to_oslo.codes] == ["Bergen – Oslo"]
+    (from_oslo,) = scene("What is the fare from Oslo?", ways).links
+    assert [ways.columns[0].texts[code] for code in from_oslo.codes] == ["Oslo – Bergen", "Oslo – Voss"]
 
 
 def test_the_largest_payment_is_the_furthest_below_zero() -> None:

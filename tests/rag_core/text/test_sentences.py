@@ -189,3 +189,29 @@ def test_a_short_text_is_cut_once_and_a_long_one_does_not_stay_in_memory() -> No
 )
 def test_marks_of_bold_are_not_shown_and_what_only_looks_like_them_is(written: str, shown: str) -> None:
     assert [span.text for span in split_sentences(written)] == [shown]
+
+
+def test_each_message_of_a_conversation_stands_by_itself_with_who_said_it_and_when() -> None:
+    chat = (
+        "[12/03/2024, 18:07] Jonas: Drinks are on me. Beer, juice and water\n"
+        "[12/03/2024, 18:09] Mei: I'll bake a cake\nand bring it along\n"
+        "[12/03/2024, 18:31] Leo: ok"
+    )
+    assert [span.text for span in split_sentences(chat)] == [
+        "[12/03/2024, 18:07] Jonas: Drinks are on me. Beer, juice and water",
+        "[12/03/2024, 18:09] Mei: I'll bake a cake and bring it along",
+        "[12/03/2024, 18:31] Leo: ok",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("12.03.24, 18:02 - Leo: Hallo\n12.03.24, 18:05 - Mia: Gut! Ich komme um 3", 2),
+        ("2024-05-01 10:11:12 INFO started\n2024-05-01T10:11:13 ERROR disk full: 3 % left", 2),
+        ("09:00 Breakfast\n10:30 Bus to the museum", 2),
+        ("The meeting begins on the long awaited day which everybody knows, at about\n18:30 in the hall.", 1),
+    ],
+)
+def test_what_begins_with_its_time_is_a_line_of_its_own(text: str, lines: int) -> None:
+    assert len(split_sentences(text)) == lines

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from rag_core import Library
 from rag_core.answering.encoding import Encoder
 from rag_core.answering.passages import merge_hits, quotes
 from rag_core.answering.strategies.composing import MOST_WORDS
 from rag_core.answering.strategies.extractive import extract
 from rag_core.answering.strategies.listing import whole_list, whole_steps
 from rag_core.domain import Section
+from tests.conftest import add_text
 from tests.rag_core.answering.parts import ENCODER, hit
 
 TEXT = """Trip to the museum
@@ -188,3 +190,49 @@ def test_what_says_only_what_is_asked_is_told_with_the_name_of_where_it_stands(r
         "Which soup is vegan?", [hit("Serves 4. Vegan.\n\nFry the onion.", document="lentils")], real_encoder
     )
     assert found.quotes[0].text == "Lentils: Vegan."
+
+
+POLICY = """## What is covered
+
+- Fire and lightning
+- Theft after forced entry
+
+## What is not covered
+
+- Wear and tear
+- Floods from rivers or the sea
+"""
+ANSWERS = """## Which machines may I not use alone?
+
+The table saw, the lathe and the welding set.
+
+## What should I bring?
+
+- Closed shoes
+- Your own material
+
+## What must I not bring?
+
+- Dogs
+- Paint with solvents
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "said"),
+    [
+        (POLICY, "Are floods covered?", "What is not covered: Floods from rivers or the sea"),
+        (
+            ANSWERS,
+            "May I use the lathe alone?",
+            "Which machines may I not use alone? The table saw, the lathe",
+        ),
+        (ANSWERS, "May I bring my dog?", "What must I not bring? Dogs"),
+        (POLICY, "What is not covered?", "What is not covered: Wear and tear; Floods from rivers or the sea"),
+        (ANSWERS, "What must I not bring?", "What must I not bring? Dogs; Paint with solvents"),
+        (ANSWERS, "What should I bring?", "What should I bring? Closed shoes; Your own material"),
+    ],
+)
+def test_where_something_stands_says_whether_it_is_so(library: Library, text: str, question: str, said: str) -> None:
+    add_text(library, "rules.md", text)
+    assert library.ask(question).sentences[0].text.startswith(said)

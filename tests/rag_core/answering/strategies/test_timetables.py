@@ -1,0 +1,86 @@
+"""Tables of times, ways and prices asked through a library: ferries, hours worked, a menu."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from rag_core import Library, Settings
+from tests.conftest import add_text
+
+FERRIES = """Route;Departure;Arrival;Days;Ship;Adult fare (EUR);Car fare (EUR)
+Sandvik–Holm;06:30;07:45;Mon–Fri;Nordlys;8,50;21,00
+Sandvik–Holm;10:15;11:30;daily;Nordlys;8,50;21,00
+Sandvik–Holm;17:40;18:55;daily;Havgull;9,50;24,00
+Holm–Sandvik;08:15;09:30;Mon–Fri;Nordlys;8,50;21,00
+Holm–Sandvik;19:30;20:45;daily;Havgull;9,50;24,00
+Holm–Sandvik;12:00;13:15;daily;Nordlys;8,50;21,00
+Sandvik–Lerøy;09:00;09:50;Sat–Sun;Terna;6,00;15,00
+"""
+HOURS = """Date,Employee,Start,End,Hours,Project
+2024-03-04,Ann Berg,08:00,16:30,8.0,Bridge
+2024-03-04,Jon Dahl,09:15,17:45,8.0,Tunnel
+2024-03-05,Ann Berg,07:30,15:00,7.0,Bridge
+2024-03-05,Jon Dahl,10:00,18:30,8.0,Bridge
+2024-03-06,Mia Lund,06:45,15:15,8.0,Tunnel
+2024-03-07,Mia Lund,07:00,15:30,8.0,Tunnel
+"""
+MENU = """Item,Size,Price (EUR),Category
+Coffee,small,2.50,Hot drinks
+Coffee,large,3.20,Hot drinks
+Tea,small,2.20,Hot drinks
+Tea,large,2.90,Hot drinks
+Orange juice,large,4.40,Cold drinks
+Brownie,piece,3.60,Cakes
+Carrot cake,slice,4.50,Cakes
+"""
+TABLES = {"ferries.csv": FERRIES, "hours.csv": HOURS, "menu.csv": MENU}
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Library]]:
+    opened = {name: Library.open(Settings(_env_file=None, data_dir=tmp_path_factory.mktemp("data"))) for name in TABLES}
+    for name, library in opened.items():
+        add_text(library, name, TABLES[name])
+        library.storage.settle()
+    yield opened
+    for library in opened.values():
+        library.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "said"),
+    [
+        ("ferries.csv", "When does the last ferry from Holm leave?", "19:30."),
+        ("ferries.csv", "Which is the latest arrival?", "Last Arrival: 20:45."),
+        ("ferries.csv", "Which ships leave after 17:00?", "Ship: Havgull."),
+        ("ferries.csv", "How many ferries leave before 10 am?", "3 rows"),
+        ("ferries.csv", "When does the 17:40 ferry arrive?", "Arrival: 18:55."),
+        ("hours.csv", "Who starts before 7:30?", "Employee: Mia Lund."),
+        ("hours.csv", "When did Ann Berg start on 5 March?", "Start: 07:30."),
+        ("hours.csv", "Who worked on the tunnel?", "Employee: Jon Dahl and Mia Lund."),
+        ("menu.csv", "How much does a coffee cost?", "Price (EUR): 2.50 and 3.20."),
+        ("menu.csv", "How much is a large tea?", "Price (EUR): 2.90."),
+        ("menu.csv", "Which drinks cost less than 3 euros?", "Item: Coffee and Tea."),
+        ("menu.csv", "What is the cheapest cake?", "3.60"),
+    ],
+)
+def test_times_ways_and_prices_are_told(libraries: dict[str, Library], name: str, question: str, said: str) -> None:
+    answer = libraries[name].ask(question)
+    assert (answer.outcome, said in answer.sentences[0].text) == ("answered", True), answer.text
+
+
+def test_of_two_columns_of_times_none_is_told_as_sure(libraries: dict[str, Library]) -> None:
+    answer = libraries["ferries.csv"].ask("When is the first ferry to Holm?")
+    assert answer.outcome == "perhaps"
+    assert "Route is “Sandvik–Holm”" in answer.text
+
+
+def test_columns_of_times_are_shown_as_such(libraries: dict[str, Library]) -> None:
+    library = libraries["hours.csv"]
+    (document,) = library.documents()
+    view = library.table_views.view(document.id, 0)
+    kinds = {column.head: (column.kind, column.least, column.most) for column in view.columns}
+    assert kinds["Start"] == ("time", "06:45", "10:00")
+    assert kinds["Date"][0] == "date"
