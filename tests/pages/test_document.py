@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pages.parts import chunk_list, document, document_table, filtering, naming, page_text, reading
 from rag_core.domain import Chunk, ChunkEdit, DocumentCard, HiddenText, Page, Section
+from rag_core.reading import base
 from tests.pages.conftest import FakeLibrary, a_document
 from tests.pages.test_pages import draw, said
 
@@ -33,6 +34,19 @@ def test_a_document_opened_at_a_passage_is_drawn_in_every_language(library: Fake
     assert not test.run().exception
     (views,) = [group for group in test.button_group if group.key == "upload_view"]
     assert views.value == "Passages"
+
+
+def test_what_people_write_say_and_reckon_with_has_a_kind_by_its_name() -> None:
+    kinds = {
+        "Word document": (base.DOCX, base.DOC),
+        "Sheet": (base.XLSX, base.XLSB, base.XLS, base.ODS, base.CSV),
+        "Slides": (base.PPTX, base.PPT, base.ODP),
+        "Mail": (base.MAIL, base.MSG),
+        "Recording": (base.MP3, base.MP4),
+        "Text document": (base.ODT, base.RTF),
+    }
+    for kind, types in kinds.items():
+        assert {filtering.kind_of(a_document(media_type=one)) for one in types} == {kind}
 
 
 def test_chunks_tell_what_was_made_of_them() -> None:
