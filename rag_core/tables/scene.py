@@ -19,17 +19,23 @@ from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_pla
 from rag_core.tables.periods import PeriodTable, periods_of
 from rag_core.tables.plans import Plan
 from rag_core.tables.soundness import (
+    AMOUNTS,
+    FURTHEST,
     WORDS_OF_ENDS,
     adds_up_again,
     is_no_money,
     is_no_row,
+    is_of_a_side,
     is_of_none,
     is_of_one_row,
     is_other_end,
     is_other_measure,
+    is_other_payment,
     is_unasked_end,
     tells_a_condition,
     tells_no_day,
+    tells_no_number,
+    tells_nobody,
     tells_nothing,
 )
 from rag_core.tables.table import WholeTable
@@ -37,16 +43,10 @@ from rag_core.tables.weights import operation_words
 from rag_core.tables.words import Words, heads_named
 from rag_core.text.stems import stem
 
-_OF_ENDS = (
-    *grammar.FURTHEST_ROWS, grammar.FIRST, grammar.LAST, grammar.COMMONEST, grammar.RAREST, grammar.BEHIND,
-    grammar.BEFORE,
-)  # fmt: skip
-_FURTHEST = (grammar.LARGEST, grammar.SMALLEST)
 _OF_TIME = (grammar.FIRST, grammar.LAST)
-_OF_EXTREMES = (*_FURTHEST, *grammar.FURTHEST_ROWS, *_OF_TIME)
+_OF_EXTREMES = (*FURTHEST, *grammar.FURTHEST_ROWS, *_OF_TIME)
 _OF_ALL = (grammar.SUM, grammar.MEAN, grammar.MEDIAN)  # of all rows alike
 _EARNED = frozenset(("earn", "earns", "earned"))
-_AMOUNTS, _MUCH = ("how much", "how many"), frozenset(("much", "viel"))
 _PAST = frozenset(
     ("did", "was", "were", "have", "has", "had", "spent", "paid", "charged", "hat", "haben", "wurde", "ont")
 )
@@ -60,7 +60,7 @@ _NEAR = 3  # words behind a number of things that may name them: "the three larg
 _WHETHER = [[word] for word in ("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat")]
 _NOT_MEANT = (
     is_other_end, is_unasked_end, is_other_measure, is_of_none, is_of_one_row, is_no_money, is_no_row,
-    tells_a_condition, tells_no_day,
+    tells_a_condition, tells_no_day, tells_no_number, is_of_a_side,
 )  # fmt: skip
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 
@@ -190,21 +190,22 @@ class Scene:
         found = (plan for plan in found if self._is_sound(plan, covered))
         if count > 1 and (self.says_average or self.ends - covered):  # what all of them have is neither
             found = (plan for plan in found if plan.operation != grammar.LOOK_UP)
-        if count > 1 and self.asks in _AMOUNTS:  # names of rows are no amount
+        if count > 1 and self.asks in AMOUNTS:  # names of rows are no amount
             found = (plan for plan in found if plan.operation != grammar.LOOK_UP or plan.target not in self.keys)
         if self.furthest - covered:
             out = (*_OF_ALL, *(_OF_TIME if self.ends == self.furthest else ()))
             found = (plan for plan in found if plan.operation not in out)
         if any(self.words.is_run(one.first, one.last) for one in conditions if one.comparison):
             found = (plan for plan in found if plan.operation != grammar.DIFFERENCE)
-        found = filter(self._is_of_payments, found) if self.outflows else found
+        if self.outflows:
+            found = (plan for plan in found if not is_other_payment(self, plan))
         if self.asks == "which" and self.behind in self.naming:
             found = filter(self._goes_by_what_is_asked, found)
         if self.asks == "when" and any(column.kind == "date" for column in self.table.columns):
             found = (plan for plan in found if not self._is_amount(plan))
         if self._is_of_one_row:
             found = filter(self._says_whether, found)
-        return filter(self._is_someone, found) if self.asks == "who" and self._has_names else found
+        return (plan for plan in found if not tells_nobody(self, plan)) if self.asks == "who" else found
 
     @cached_property
     def _is_of_one_row(self) -> bool:
@@ -226,23 +227,6 @@ class Scene:
         is_of_row = any(map(self._is_of_row, plan.conditions))
         return plan.operation == grammar.LOOK_UP and is_of_row and self._others[plan.target]
 
-    @cached_property
-    def _has_names(self) -> bool:
-        return any(column.has_names for column in self.table.columns)
-
-    def _is_someone(self, plan: Plan) -> bool:
-        """Whether what is told to one who asks "Who?" is no code, unless its column is named and says one thing of
-        several rows, "Customer 7", and no figure or day; where a column has people, it is one of them."""
-        place = plan.by if plan.operation in grammar.GROUPED else plan.target
-        column = self.table.columns[place]
-        is_no_name = column.kind != "text" or column.is_yes_or_no
-        if place >= 0 and is_no_name and self.words.english[0] == ["who"]:
-            return False
-        is_named = bool(self.named[place]) and not column.is_key
-        if place >= 0 and not (is_named or column.has_people) and any(one.has_people for one in self.table.columns):
-            return False
-        return place < 0 or column.kind != "text" or column.has_names or is_named
-
     def _is_sound(self, plan: Plan, covered: set[int]) -> bool:
         """Whether what is added up is of no other payments too, and no balance, and what is counted out, the customers
         of "top three customers", is gone by."""
@@ -257,11 +241,9 @@ class Scene:
             return False
         if plan.operation == grammar.MEDIAN and not self.says(("median", "middle")):
             return False
-        if (plan.operation == grammar.SHARE and not self.asks_share) or not self._tells_how_many(plan):
+        if plan.operation == grammar.SHARE and not self.asks_share:
             return False
         if plan.operation == grammar.COUNT and self._asks_for_number(covered):
-            return False
-        if plan.operation in (grammar.BEHIND, grammar.BEFORE) and any(map(self._is_side, self.links)):
             return False
         if plan.operation == grammar.DIFFERENCE and not self.says(_OF_DIFFERENCES):
             return False
@@ -275,23 +257,6 @@ class Scene:
         if plan.size == 1:
             return self.counted not in self.listed or self.size_of_counted in covered
         return self.counted < 0 or any(self.counted in self.named[place] for place in columns_of(self, plan))
-
-    def _tells_how_many(self, plan: Plan) -> bool:
-        """Whether it tells one who asks "How much?" or "How many?" a figure, and counts no rows where a column has the
-        figures that are asked for, "How many hours?", and none at all where it is "much"."""
-        is_much = self.asks == "how much" and not _MUCH.isdisjoint(self.words.plain)  # "combien" is "how many" too
-        if plan.operation == grammar.COUNT and (self.figures_asked or is_much):
-            return False
-        if self.asks not in _AMOUNTS or plan.operation not in (*_OF_ENDS, *_FURTHEST) or plan.target < 0:
-            return True
-        if plan.operation in _FURTHEST:
-            return bool(self.ends or operation_words(self.words, plan.operation))
-        is_said = bool(self.ends) or plan.operation not in grammar.FURTHEST_ROWS
-        return is_said and self.table.columns[plan.target].kind == "number"
-
-    def _is_side(self, link: Link) -> bool:
-        """Whether "after" says which rows are meant, and not that a row stands behind another: "after 9:00"."""
-        return bool(link.comparison) and self.table.columns[link.column].is_time
 
     def _asks_for_number(self, covered: set[int]) -> bool:
         """Whether what would choose rows says what number is asked for, "the phone number of Ann"."""
@@ -404,13 +369,6 @@ class Scene:
     def _goes_by_what_is_asked(self, plan: Plan) -> bool:
         """Whether it has anything of the column behind "which": of "Which customer has the order ...?" no order."""
         return any(self.behind in self.named[place] for place in columns_of(self, plan))
-
-    def _is_of_payments(self, plan: Plan) -> bool:
-        """Whether what is computed is what was paid, or a column that is named, and no balance beside it."""
-        if plan.operation == grammar.DIFFERENCE and not operation_words(self.words, plan.operation):
-            return False  # of two payments that a month has
-        is_of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) and plan.target >= 0
-        return not is_of_figures or plan.target in self.outflows or bool(self.named[plan.target])
 
     @cached_property
     def asks(self) -> str:

@@ -24,6 +24,13 @@ ENDS_OF = {
     **dict.fromkeys((grammar.SMALLEST, grammar.ROW_SMALLEST, grammar.GROUP_SMALLEST, grammar.GROUP_LOW), "low"),
 }  # fmt: skip
 """The end that operations go for."""
+FURTHEST = (grammar.LARGEST, grammar.SMALLEST)
+AMOUNTS = ("how much", "how many")
+_OF_ENDS = (
+    *grammar.FURTHEST_ROWS, grammar.FIRST, grammar.LAST, grammar.COMMONEST, grammar.RAREST, grammar.BEHIND,
+    grammar.BEFORE,
+)  # fmt: skip
+_MUCH = frozenset(("much", "viel"))
 _OF_TIME = (grammar.FIRST, grammar.LAST)
 _OF_SIZE = frozenset(("largest", "lowest"))  # days are neither
 # Names of rows, and what says that one row stands before another.
@@ -70,6 +77,52 @@ def tells_a_condition(scene: Scene, plan: Plan) -> bool:
     """Whether it tells yes or no to one who asks which: "Which waterproof phones" are those that are."""
     is_told = plan.target >= 0 and scene.table.columns[plan.target].is_yes_or_no
     return is_told and scene.asks in ("which", "who") and not scene.ends
+
+
+def tells_no_number(scene: Scene, plan: Plan) -> bool:
+    """Whether it tells one who asks "How much?" or "How many?" no figure, or counts rows where a column has the figures
+    that are asked for, "How many hours?", or at all where it is "much"."""
+    is_much = scene.asks == "how much" and not _MUCH.isdisjoint(scene.words.plain)  # "combien" is "how many" too
+    if plan.operation == grammar.COUNT and (scene.figures_asked or is_much):
+        return True
+    if scene.asks not in AMOUNTS or plan.operation not in (*_OF_ENDS, *FURTHEST) or plan.target < 0:
+        return False
+    if plan.operation in FURTHEST:
+        return not (scene.ends or operation_words(scene.words, plan.operation))
+    is_said = bool(scene.ends) or plan.operation not in grammar.FURTHEST_ROWS
+    return not is_said or scene.table.columns[plan.target].kind != "number"
+
+
+def tells_nobody(scene: Scene, plan: Plan) -> bool:
+    """Whether what is told to one who asks "Who?" of a table of names is a code, unless its column is named and says
+    one thing of several rows, "Customer 7", a figure or a day, or, where a column has people, none of them."""
+    columns = scene.table.columns
+    place = plan.by if plan.operation in grammar.GROUPED else plan.target
+    if place < 0 or not any(column.has_names for column in columns):
+        return False
+    column = columns[place]
+    is_no_name = column.kind != "text" or column.is_yes_or_no
+    if is_no_name and scene.words.english[0] == ["who"]:
+        return True
+    is_named = bool(scene.named[place]) and not column.is_key
+    if not (is_named or column.has_people) and any(one.has_people for one in columns):
+        return True
+    return column.kind == "text" and not (column.has_names or is_named)
+
+
+def is_other_payment(scene: Scene, plan: Plan) -> bool:
+    """Whether what it computes is neither what was paid nor a column that is named, a balance beside it."""
+    if plan.operation == grammar.DIFFERENCE and not operation_words(scene.words, plan.operation):
+        return True  # of two payments that a month has
+    is_of_figures = plan.operation in (*grammar.OF_FIGURES, *grammar.GROUPED) and plan.target >= 0
+    return is_of_figures and plan.target not in scene.outflows and not scene.named[plan.target]
+
+
+def is_of_a_side(scene: Scene, plan: Plan) -> bool:
+    """Whether it goes by which row stands behind another where "after" says which rows are meant: "after 9:00"."""
+    if plan.operation not in (grammar.BEHIND, grammar.BEFORE):
+        return False
+    return any(link.comparison and scene.table.columns[link.column].is_time for link in scene.links)
 
 
 def is_other_measure(scene: Scene, plan: Plan) -> bool:
