@@ -16,7 +16,7 @@ from rag_core.tables.columns import Column, Mask, normalised
 from rag_core.tables.postings import Codes
 from rag_core.tables.table import WholeTable
 from rag_core.tables.values import Numbers, date_in, number_in
-from rag_core.tables.words import AND, BETWEEN, UNTIL, Words, is_month, moment_of
+from rag_core.tables.words import AND, BETWEEN, UNTIL, Words, heads_named, is_month, moment_of
 from rag_core.text.days import MONTHS
 from rag_core.text.stems import stem
 from rag_core.text.wordlists import NUMBER_WORDS, STOP_WORDS
@@ -44,6 +44,7 @@ _WITHIN = frozenset(("in", "im", "en", "on", "am", "during"))
 _FROM, _TO = frozenset(("from", "von", "ab", "aus", "depuis", "de", "desde")), frozenset(("to", "nach", "a", "hacia"))
 _WAY = re.compile(r"\s*(?:[–—→⇒>]|[-=]>|\s-\s|\sto\s)\s*")
 _REACH = 4  # words behind a "not" of which one is negated
+_BEHIND_NOT = 2  # words from a "not" to the one that it is said of: "not yet paid"
 _END_OF_MONTH = 0.31
 _NOTHING = np.empty(0, np.int32)
 
@@ -117,13 +118,28 @@ def links_of(words: Words, table: WholeTable) -> list[Link]:
             found = [one for one in found if not any(_is_within(one, side) for side in sides)] + figures
         elif column.kind == "date":
             found += _times(words, place) if column.is_time else _dates(words, place)
-    return _negated(words, found) if words.negations else found
+    if not words.negations:
+        return found
+    empty = _empty(words, table)
+    done = {one.first for one in empty}
+    return [*_negated(words, found, [place for place in words.negations if place not in done]), *empty]
 
 
-def _negated(words: Words, links: Sequence[Link]) -> list[Link]:
+def _empty(words: Words, table: WholeTable) -> list[Link]:
+    """The empty cells of columns that stand right behind a "not": "not returned", "not yet paid"."""
+    named = heads_named(words, table.heads)
+    return [
+        Link(negation, place + 1, at, (column.blank,))
+        for negation in words.negations
+        for at, column in enumerate(table.columns) if column.blank >= 0 and not column.is_yes_or_no
+        for place in named[at] if negation < place <= negation + _BEHIND_NOT
+    ]  # fmt: skip
+
+
+def _negated(words: Words, links: Sequence[Link], negations: Sequence[int]) -> list[Link]:
     """The links where those cells are negated that stand first behind a "not"."""
     negated: dict[int, int] = {}
-    for place in words.negations:
+    for place in negations:
         cells = [one for one in links if one.exact and not one.comparison]
         behind = [one.first for one in cells if place < one.first <= place + _REACH]
         if behind and not any(one.first <= place < one.last for one in cells):

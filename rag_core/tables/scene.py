@@ -32,6 +32,7 @@ from rag_core.tables.soundness import (
     is_other_measure,
     is_other_payment,
     is_unasked_end,
+    is_unasked_figure,
     tells_a_condition,
     tells_no_day,
     tells_no_number,
@@ -60,7 +61,7 @@ _NEAR = 3  # words behind a number of things that may name them: "the three larg
 _WHETHER = [[word] for word in ("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat")]
 _NOT_MEANT = (
     is_other_end, is_unasked_end, is_other_measure, is_of_none, is_of_one_row, is_no_money, is_no_row,
-    tells_a_condition, tells_no_day, tells_no_number, is_of_a_side,
+    is_unasked_figure, tells_a_condition, tells_no_day, tells_no_number, is_of_a_side,
 )  # fmt: skip
 _QUESTIONS = ("who", "when", "where", "which", "what", "why", "how many", "how much", "how")
 

@@ -31,6 +31,7 @@ _OF_ENDS = (
     grammar.BEFORE,
 )  # fmt: skip
 _MUCH = frozenset(("much", "viel"))
+_OF_THINGS = ("what", "which", "who", "where", "when")
 _OF_TIME = (grammar.FIRST, grammar.LAST)
 _OF_SIZE = frozenset(("largest", "lowest"))  # days are neither
 # Names of rows, and what says that one row stands before another.
@@ -64,6 +65,17 @@ def is_unasked_end(scene: Scene, plan: Plan) -> bool:
             return True
     ends = (*ENDS_OF, *_OF_TIME, grammar.LARGEST_BY, grammar.SMALLEST_BY, grammar.COMMONEST, grammar.RAREST)
     return plan.operation in ends and not scene.ends and not operation_words(scene.words, *ends)
+
+
+def is_unasked_figure(scene: Scene, plan: Plan) -> bool:
+    """Whether it tells one who asks what or which, and not how much, a count, or a sum or mean of a column that is not
+    named: "What renews in January?" asks for no sum of costs."""
+    if scene.asks not in _OF_THINGS or operation_words(scene.words, plan.operation):
+        return False
+    if plan.operation in grammar.ADDED_UP and plan.target >= 0:
+        is_measured = any(plan.target in columns for columns in scene.measured.values())
+        return not (scene.named[plan.target] or is_measured or scene.paid)
+    return plan.operation == grammar.COUNT
 
 
 def tells_no_day(scene: Scene, plan: Plan) -> bool:

@@ -279,7 +279,7 @@ def condition(link: Link, table: WholeTable) -> str:
     """A condition in words."""
     column = table.columns[link.column]
     if not link.comparison:
-        texts = [f"“{column.texts[code]}”" for code in link.codes[:3]]
+        texts = [f"“{column.texts[code]}”" if column.texts[code] else "empty" for code in link.codes[:3]]
         more = len(link.codes) - len(texts)
         sign = "is not" if link.is_negated else "is"
         return f"{column.head} {sign} {' or '.join([*texts, *([f'{more} more'] if more else [])])}"
