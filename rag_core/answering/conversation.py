@@ -38,6 +38,7 @@ _YEAR_BEFORE = re.compile(
 )
 _YEAR_AFTER = re.compile(r"\b(?:the )?(?:year after|next year|following year|year later)\b", re.I)
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*")
+_CELL = re.compile(r"(?<=“)[^”]+(?=”)")  # of a plan over a table in words
 _MOST_HISTORY_CHARS = 600
 _WHOLE_TURNS = 2
 
@@ -117,7 +118,7 @@ def _swapped_name(question: str, previous: str) -> str:
     wanted = re.fullmatch(
         r"(?:(?:in|for|of|at|from|to|by|with|about) )?(?:the )?([A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*)", rest
     )
-    names = _NAME.findall(previous.rstrip(" ?.!"))
+    names = _CELL.findall(previous) or _NAME.findall(previous.rstrip(" ?.!"))
     return previous.replace(names[0], wanted[1]) if wanted and len(names) == 1 else ""
 
 

@@ -5,6 +5,7 @@ Words that stand for cells are conditions in the place of those on the same colu
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,24 +19,31 @@ from rag_core.tables.plans import (
     BEHIND,
     COMMONEST,
     COUNT,
+    COUNT_BY,
     FIRST,
     FURTHEST_GROUPS,
     FURTHEST_ROWS,
     GROUPED,
     LARGEST,
+    LARGEST_BY,
     LAST,
     LOOK_UP,
     MEAN,
+    MEAN_BY,
     MEDIAN,
     RAREST,
     ROW_LARGEST,
     ROW_SMALLEST,
     SHARE,
     SMALLEST,
+    SMALLEST_BY,
+    SUM,
+    SUM_BY,
     Plan,
     rows_left,
     run,
 )
+from rag_core.tables.question_words import asks_whether
 from rag_core.tables.scene import Scene
 from rag_core.tables.table import WholeTable
 from rag_core.tables.weights import operation_words, weights
@@ -49,6 +57,8 @@ _OF_SHOWING = frozenset(("show", "draw", "make", "display", "give", "bar", "line
 _ASKING = frozenset(("which", "what", "who", "whose", "when", "where", "how", "why"))
 _THEM = frozenset(("they", "them", "those", "these"))
 _ALL = frozenset(("total", "overall", "altogether", "all"))
+_HOW_MANY = 2  # words
+_OF_ALL = {COUNT_BY: COUNT, SUM_BY: SUM, MEAN_BY: MEAN, LARGEST_BY: LARGEST, SMALLEST_BY: SMALLEST}
 _OF_ROWS = (LOOK_UP, COUNT, ROW_LARGEST, ROW_SMALLEST)
 _SURE = 0.5  # of what speaks for all plans
 _KINDS = ((LARGEST, SMALLEST, MEAN, MEDIAN), (ROW_LARGEST, ROW_SMALLEST))
@@ -87,10 +97,24 @@ def asked_of_others(words: Words, plan: Plan, table: WholeTable) -> Plan | None:
         return Plan(plan.conditions, COUNT)
     if every & _THEM and plan.operation == COUNT:
         return replace(plan, operation=LOOK_UP, target=_name_of_rows(table))
+    if every & _ALL and (of_all := _OF_ALL.get(plan.operation)):
+        return replace(plan, operation=of_all, by=-1)
     if every & _ALL and not every & _THEM:
         kept = tuple(one for one in plan.conditions if one.comparison == "<" and not one.value)  # what is paid
         return replace(plan, conditions=kept) if len(kept) < len(plan.conditions) else None
     return None
+
+
+def is_cut_short(words: Words, last: Plan, table: WholeTable) -> bool:
+    """Whether a question says nothing but what column it asks for: of which rows was said before. That is figures of
+    any rows, "How many hours?", and a cell of the one row that was told, "Who is the client?"."""
+    named = set().union(*heads_named(words, table.heads))
+    left = {place for place in words.telling if words.english[place] not in ([], ["how"], ["many"], ["much"])}
+    if not left or not left <= named:
+        return False
+    meant = _meant(last, table)
+    is_of_one = meant is not None and np.count_nonzero(rows_left(table, meant)) == 1
+    return is_of_one or (["how"] in words.english[:1] and len(words.plain) <= len(left) + _HOW_MANY)
 
 
 def asked_of_them(scene: Scene, last: Plan) -> Plan | None:
@@ -100,9 +124,12 @@ def asked_of_them(scene: Scene, last: Plan) -> Plan | None:
     if meant is None or not (scene.telling and best):
         return None
     if np.count_nonzero(rows_left(scene.table, meant)) == 1:
-        shares = {one.plan.target: 0.0 for one in best}
-        for one in best:
-            shares[one.plan.target] += one.share
+        columns = {link.column for link in scene.links if link.codes}
+        if asks_whether(scene.words.text) and len(columns) == 1:  # "Is it paid?"
+            return Plan(meant, LOOK_UP, columns.pop())
+        shares: defaultdict[int, float] = defaultdict(float)
+        for one in best:  # what is counted for each department is the department
+            shares[one.plan.by if one.plan.operation == COUNT_BY else one.plan.target] += one.share
         target = max(shares, key=shares.__getitem__)
         told = replace(best[0], plan=Plan((), LOOK_UP, target), share=shares[target])
         return replace(told.plan, conditions=meant) if target >= 0 and _is_sure(scene, told) else None

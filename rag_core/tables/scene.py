@@ -18,6 +18,7 @@ from rag_core.tables.links import Link, links_of
 from rag_core.tables.outflows import outflow_columns, outflow_links, outflow_places, paid_places
 from rag_core.tables.periods import PeriodTable, periods_of
 from rag_core.tables.plans import Plan
+from rag_core.tables.question_words import asks_whether
 from rag_core.tables.soundness import (
     AMOUNTS,
     FURTHEST,
@@ -58,7 +59,6 @@ _OF_DIFFERENCES = frozenset(
 )  # fmt: skip
 _ENDS = frozenset(("highest", "largest", "most", "lowest", "least", "first", "last", "newest", "oldest"))
 _NEAR = 3  # words behind a number of things that may name them: "the three largest orders"
-_WHETHER = [[word] for word in ("is", "are", "was", "were", "has", "have", "did", "does", "do", "ist", "war", "hat")]
 _NOT_MEANT = (
     is_other_end, is_unasked_end, is_other_measure, is_of_none, is_of_one_row, is_no_money, is_no_row,
     is_unasked_figure, tells_a_condition, tells_no_day, tells_no_number, is_of_a_side,
@@ -211,7 +211,7 @@ class Scene:
     @cached_property
     def _is_of_one_row(self) -> bool:
         """Whether it asks if one row, chosen by its own name or code, has another cell: "Is the bell from Kranz?"."""
-        return self.words.plain[:1] in _WHETHER and any(map(self._is_of_row, self.links)) and any(self._others)
+        return asks_whether(self.words.text) and any(map(self._is_of_row, self.links)) and any(self._others)
 
     @cached_property
     def _others(self) -> list[bool]:

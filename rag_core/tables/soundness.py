@@ -97,6 +97,10 @@ def tells_no_number(scene: Scene, plan: Plan) -> bool:
     is_much = scene.asks == "how much" and not _MUCH.isdisjoint(scene.words.plain)  # "combien" is "how many" too
     if plan.operation == grammar.COUNT and (scene.figures_asked or is_much):
         return True
+    if is_much and plan.operation in (grammar.COUNT_BY, grammar.DIFFERENT):
+        return True
+    if is_much and plan.operation == grammar.LOOK_UP and scene.table.columns[plan.target].has_names:
+        return True
     if scene.asks not in AMOUNTS or plan.operation not in (*_OF_ENDS, *FURTHEST) or plan.target < 0:
         return False
     if plan.operation in FURTHEST:

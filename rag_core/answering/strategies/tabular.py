@@ -127,6 +127,8 @@ class Found:
         needs_all = len(self.table) == 1 or not self.document.is_sheet
         if self.is_chosen or (needs_all and self.unexplained):
             return self.is_chosen
+        if not self.scene.telling and self.ranked.plan.operation != COUNT:  # "How much is it?"
+            return False
         if self._is_of_other_things or any(is_other(self.scene, self.ranked) for is_other in _OTHERS):
             return False
         if not self.unexplained and self.scene.telling:
@@ -208,6 +210,9 @@ class Tabular(Strategy):
             return None
         doubt = "" if best.answers(sure) else _doubt(best)
         written = written_of(best.finding, question.contents, best.scene.words, best.trust, doubt)
+        last = question.history[-1].answer if question.history else None
+        if written and last and written.text == last.text and wording != question.text:
+            return None  # who goes on asks for something else
         return written and replace(written, retrieval=Retrieval((), Trace(query=retrieval.trace.query)))
 
     def _asked_all(

@@ -119,3 +119,24 @@ def test_columns_of_times_are_shown_as_such(libraries: dict[str, Library]) -> No
     kinds = {column.head: (column.kind, column.least, column.most) for column in view.columns}
     assert kinds["Start"] == ("time", "06:45", "10:00")
     assert kinds["Date"][0] == "date"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "question", "said"),
+    [
+        ("hours.csv", "How many hours did each employee work?", "And in total?", "Sum of Hours: 47.0."),
+        ("hours.csv", "Who worked on the bridge?", "How many hours?", "Sum of Hours where Project is “Bridge”: 23.0."),
+        ("menu.csv", "Which cakes are there?", "How much do they cost?", "Price (EUR): 3.60 and 4.50."),
+        ("loans.csv", "Who borrowed Night Trains?", "Which author?", "Author: Ida Moen."),
+        ("loans.csv", "Who borrowed Night Trains?", "When was it due?", "Due: 2024-03-11."),
+        ("services.csv", "Which service is the most expensive?", "When does it renew?", "Renews: 12 Jan 2025."),
+        ("services.csv", "When does Tunely renew?", "Is it paid by Jo?", "No (Paid by: Sam)."),
+        ("services.csv", "When does Tunely renew?", "And Filmbox?", "Renews: 12 Jan 2025."),
+    ],
+)
+def test_what_is_asked_next_is_asked_of_what_was_told(
+    libraries: dict[str, Library], name: str, before: str, question: str, said: str
+) -> None:
+    first = libraries[name].ask(before)
+    answer = libraries[name].ask(question, conversation=first.conversation)
+    assert (answer.outcome, said in answer.sentences[0].text) == ("answered", True), answer.text
