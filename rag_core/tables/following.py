@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 
 from rag_core.tables.asking import Ranked, best_plans, is_explained
+from rag_core.tables.columns import normalised
 from rag_core.tables.links import Link, links_of
 from rag_core.tables.plans import (
     BEFORE,
@@ -107,14 +108,18 @@ def asked_of_others(words: Words, plan: Plan, table: WholeTable) -> Plan | None:
 
 def is_cut_short(words: Words, last: Plan, table: WholeTable) -> bool:
     """Whether a question says nothing but what column it asks for: of which rows was said before. That is figures of
-    any rows, "How many hours?", and a cell of the one row that was told, "Who is the client?"."""
+    any rows, "How many hours?", and a cell of the one row that was told, "Who is the client?", and not "Who are the
+    clients?"."""
     named = set().union(*heads_named(words, table.heads))
     left = {place for place in words.telling if words.english[place] not in ([], ["how"], ["many"], ["much"])}
     if not left or not left <= named:
         return False
     meant = _meant(last, table)
     is_of_one = meant is not None and np.count_nonzero(rows_left(table, meant)) == 1
-    return is_of_one or (["how"] in words.english[:1] and len(words.plain) <= len(left) + _HOW_MANY)
+    heads = {word for head in table.heads for word in normalised(head).split()}
+    return (is_of_one and all(words.plain[place] in heads for place in left)) or (
+        ["how"] in words.english[:1] and len(words.plain) <= len(left) + _HOW_MANY
+    )
 
 
 def asked_of_them(scene: Scene, last: Plan) -> Plan | None:

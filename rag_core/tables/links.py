@@ -273,7 +273,8 @@ def _dates(words: Words, place: int) -> Iterator[Link]:
 
 def _times(words: Words, place: int) -> Iterator[Link]:
     """Times of the day, those between two of them, and those from one on or up to it."""
-    times = [(*words.span(start, end), time) for start, end, time in times_said(words.text)]
+    spans = ((words.span(start, end), time) for start, end, time in times_said(words.text))
+    times = [(first, last, time) for (first, last), time in spans if last]
     runs = [(one, other) for one, other in pairwise(times) if _is_run(words.said, one[0], one[1], other[0])]
     inner = {time for run in runs for time in run}
     for (first, _, value), (_, last, until) in runs:

@@ -69,12 +69,13 @@ def is_unasked_end(scene: Scene, plan: Plan) -> bool:
 
 def is_unasked_figure(scene: Scene, plan: Plan) -> bool:
     """Whether it tells one who asks what or which, and not how much, a count, or a sum or mean of a column that is not
-    named: "What renews in January?" asks for no sum of costs."""
+    named and has no payments below zero: "What renews in January?" asks for no sum of costs."""
     if scene.asks not in _OF_THINGS or operation_words(scene.words, plan.operation):
         return False
     if plan.operation in grammar.ADDED_UP and plan.target >= 0:
         is_measured = any(plan.target in columns for columns in scene.measured.values())
-        return not (scene.named[plan.target] or is_measured or scene.paid)
+        is_account = bool((scene.table.columns[plan.target].values < 0).any())
+        return not (scene.named[plan.target] or is_measured or scene.paid or is_account)
     return plan.operation == grammar.COUNT
 
 

@@ -112,11 +112,11 @@ class CollectionStore:
         row = self._database.row("SELECT owner FROM collections WHERE id = %s", (storable(collection_id),))
         return row is not None and row[0] == person
 
-    def move(self, conversation_id: str, collection_id: str | None) -> None:
+    def move(self, conversation_id: str, collection: str | None) -> None:
         """Put a conversation into a collection, or into none."""
         self._database.execute(
             "UPDATE conversations SET collection = (SELECT id FROM collections WHERE id = %s) WHERE id = %s",
-            (storable(collection_id or ""), storable(conversation_id)),
+            (storable(collection or ""), storable(conversation_id)),
         )
 
 

@@ -132,6 +132,7 @@ def test_columns_of_times_are_shown_as_such(libraries: dict[str, Library]) -> No
         ("services.csv", "Which service is the most expensive?", "When does it renew?", "Renews: 12 Jan 2025."),
         ("services.csv", "When does Tunely renew?", "Is it paid by Jo?", "No (Paid by: Sam)."),
         ("services.csv", "When does Tunely renew?", "And Filmbox?", "Renews: 12 Jan 2025."),
+        ("services.csv", "When does Tunely renew?", "Which plans are there?", "Family, Student, 200 GB and Ultimate."),
     ],
 )
 def test_what_is_asked_next_is_asked_of_what_was_told(
