@@ -389,10 +389,12 @@ const skeleton = (root) => {
   return parts;
 };
 
+const CLOSING = 2000; // ms in which a page that is drawn once more may take the focus away again
 // A number or row that had the focus keeps it, or gets it back when its passage closes.
 const focusBack = (root, data) => {
   const active = data.active ? `.cite[data-number="${data.active}"]` : data.row === null ? null : `[data-row="${data.row}"] .cite`;
-  const closed = root.lastActive && !active ? root.lastActive : null;
+  if (root.lastActive && !active) root.closed = { selector: root.lastActive, at: performance.now() };
+  const closed = !active && root.closed && performance.now() - root.closed.at < CLOSING ? root.closed.selector : null;
   root.lastActive = active;
   const host = root.getRootNode();
   const focused = document.activeElement; // the passage itself may still be there for a moment
