@@ -155,6 +155,7 @@ def test_a_damaged_picture_costs_its_words_alone_and_whoever_is_stopped_goes_on(
     with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(file := io.BytesIO(), "w") as new:
         for name in old.namelist():
             new.writestr(name, b"\x89PNG damaged" if name == "word/media/image1.png" else old.read(name))
+    library.recognition.close()  # nothing is read in the background before what is stopped here
     guide = added(library, "guide.docx", file.getvalue())
     token = Cancellation()
     token.cancel()
