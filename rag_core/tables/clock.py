@@ -16,8 +16,8 @@ _CELL = re.compile(
     re.IGNORECASE,
 )
 _SAID = re.compile(
-    r"(?<![\w.,:])(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d\d(?:\.\d+)?))?(?P<second>:\d\d)?"
-    r"(?:\s?(?P<half>[ap])\.?m\b\.?|\s?(?:uhr|heures?|o['’]?clock|h)\b)?(?![\w:]|[.,]\d)",
+    r"(?<![\w.,:])(?P<hour>\d{1,2})(?:[:h](?P<minute>\d\d(?:\.\d+)?)(?P<second>:\d\d)?|(?P<point>\.\d\d))?"
+    r"(?P<behind>\s?(?P<half>[ap])\.?m\b\.?|\s?(?:uhr|heures?|o['’]?clock|h)\b)?(?![\w:]|[.,]\d)",
     re.IGNORECASE,
 )
 _BEFORE_BARE = re.compile(
@@ -48,6 +48,8 @@ def times_said(text: str) -> Iterator[tuple[int, int, float]]:
         is_bare = match["hour"] == match[0].strip()
         if is_bare and not _BEFORE_BARE.search(text[: match.start()]):
             continue
+        if match["point"] and not match["behind"]:  # "12.50" is a figure
+            continue
         time = _part_of_day(match)
         if not np.isnan(time):
             yield match.start(), match.start() + len(match[0].rstrip()), time
@@ -60,9 +62,13 @@ def time_shown(time: float) -> str:
     return f"{hour:02}:{minute:02}" + (f":{second:02}" if second else "")
 
 
+def _minute(match: re.Match[str]) -> str:
+    return match["minute"] or (match.groupdict().get("point") or "").strip(".") or "0"
+
+
 def _part_of_day(match: re.Match[str]) -> float:
     """NaN where there is no such time."""
-    hour, minute, second = int(match["hour"]), float(match["minute"] or 0), int((match["second"] or "0").strip(":"))
+    hour, minute, second = int(match["hour"]), float(_minute(match)), int((match["second"] or "0").strip(":"))
     if half := (match["half"] or "").casefold():
         if not 1 <= hour <= _NOON:
             return np.nan

@@ -105,8 +105,8 @@ class Link:
 def links_of(words: Words, table: WholeTable) -> list[Link]:
     """Everything that words of a question may stand for, the longest at each place; those that others hold are out."""
     found: list[Link] = []
-    times = (words.span(start, end) for start, end, _ in times_said(words.text))
-    clocks = {place for first, last in times if last > first + 1 for place in range(first, last)}  # "7:30" is no figure
+    times = (words.span(start, end) for start, end, _ in times_said(words.text) if ":" in words.text[start:end])
+    clocks = {place for first, last in times for place in range(first, last)}  # "7:30" is no figure, "3 h" is one
     for place, column in enumerate(table.columns):
         cells = [*_exact(words, place, column), *_partial(words, place, column)]
         cells = [one for one in cells if not words.is_cut(one.first, one.last)]

@@ -24,6 +24,6 @@ def test_what_something_took_is_compared_in_the_same_way() -> None:
 
 
 def test_times_are_found_in_questions() -> None:
-    question = "Who came after 9, at 5 pm, um 10.30 Uhr or before noon, in 7.5 hours and for 3 days?"
+    question = "Who came after 9, at 5 pm, um 10.30 Uhr or before noon, in 7.5 hours, for 12.50 or 3 days?"
     found = [(question[start:end], time_shown(time)) for start, end, time in times_said(question)]
     assert sorted(found) == [("10.30 Uhr", "10:30"), ("5 pm", "17:00"), ("9", "09:00"), ("noon", "12:00")]
